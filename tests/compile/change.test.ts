@@ -75,7 +75,7 @@ describe("a recipe", () => {
     done.close();
   });
 
-  it.each(recipes)("for $title changes a place that is there once", ({ changes }) => {
+  it.each(recipes)("for $title changes a place that exists once", ({ changes }) => {
     expect(changes).not.toEqual([]);
     for (const { before, file } of changes)
       expect([file, readFileSync(inFile(file), "utf8").split(before).length - 1]).toEqual([
@@ -85,7 +85,7 @@ describe("a recipe", () => {
   });
 
   it.each(recipes.filter(({ changes }) => changes.length > 1))(
-    "for $title compiles once it is done",
+    "for $title compiles when it is complete",
     ({ changes, named }) => {
       for (const file of [...changes.map((change) => change.file), ...named])
         expect([file, done.errorsIn(file)]).toEqual([file, []]);
@@ -93,7 +93,7 @@ describe("a recipe", () => {
   );
 
   it.each(recipes.filter(({ named }) => named.length > 0))(
-    "for $title does not compile where the page says, once it is begun",
+    "for $title does not compile at the place that the page names, once it is begun",
     ({ named }) => {
       for (const file of named)
         expect([file, begun.errorsIn(file)]).toEqual([

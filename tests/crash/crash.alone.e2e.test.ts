@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { runCrashes } from "./run.ts";
 
-describe("kill -9 in the middle of everything", () => {
-  it("loses nothing that was acknowledged and repeats nothing that no kill explains", async () => {
+describe("the standalone, killed at random times under load", () => {
+  it("loses no acknowledged message and repeats only attempts that a kill explains", async () => {
     const verdict = await runCrashes({
       kills: 20,
       seed: 20_261_121,

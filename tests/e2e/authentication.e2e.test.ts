@@ -67,7 +67,7 @@ const writes = () => [
 let networks = 0;
 const network = (): string => `10.${(networks >> 8) & 255}.${networks++ & 255}.1`;
 
-it("every endpoint of the tables is asked, its path filled in", () => {
+it("the suite asks every endpoint of the tables, with its path filled in", () => {
   for (const [, path] of [...reads(), ...secrets(), ...writes()]) expect(path).not.toMatch(/[{}]/);
 });
 
@@ -79,13 +79,13 @@ describe("401", () => {
     return { status: reply.status, error: reply.error() };
   };
 
-  it("is the answer of every route to an unknown token, always in the same words", async () => {
+  it("is the answer of every route to an unknown token, with the same text everywhere", async () => {
     for (const [method, path] of [...reads(), ...secrets(), ...writes()]) {
       expect(await called(method, path, { authorization: "Bearer unknown" })).toEqual(refused);
     }
   });
 
-  it("names the scheme", async () => {
+  it("names the Bearer scheme in WWW-Authenticate", async () => {
     const headers = { authorization: "Bearer unknown", "x-forwarded-for": network() };
 
     const reply = await client.get("/v2/keys", headers);
@@ -110,7 +110,7 @@ describe("401", () => {
     expect(await called("GET", "/v2/keys", { authorization })).toEqual(refused);
   });
 
-  it("is the answer to two Authorization headers, also when both are right", async () => {
+  it("is the answer to two Authorization headers, even when both are right", async () => {
     const again = `Authorization: Bearer ${developmentToken}`;
 
     const [answer] = await exchange(server.port, rawRequest("GET /v2/keys HTTP/1.1", [again]));
@@ -118,7 +118,7 @@ describe("401", () => {
     expect(answer?.status).toBe(401);
   });
 
-  it("changes nothing", async () => {
+  it("changes nothing that the refused requests were about", async () => {
     expect((await client.get(`/v2/messages/${estate.messageId}`)).status).toBe(200);
     expect(await client.listed("/v2/topics/group", "endpoints")).toHaveLength(1);
     expect(destination.at("/refused")).toEqual([]);
@@ -126,13 +126,13 @@ describe("401", () => {
 });
 
 describe("200", () => {
-  it("takes the scheme in any case", async () => {
+  it("is the answer whatever the case of the scheme's letters", async () => {
     const reply = await client.get("/v2/keys", { authorization: `bEARER ${developmentToken}` });
 
     expect(reply.status).toBe(200);
   });
 
-  it("takes the token from the query where there is no header", async () => {
+  it("is the answer to a token in the query of a request without the header", async () => {
     const reply = await anonymous.get(
       `/v2/keys?qstash_token=${encodeURIComponent(developmentToken)}`,
     );
@@ -140,7 +140,7 @@ describe("200", () => {
     expect(reply.status).toBe(200);
   });
 
-  it("publishes with the token in the query, and neither destination, record nor log sees it", async () => {
+  it("is the answer to a publish with the token in the query, which neither destination, record nor log shows", async () => {
     const token = encodeURIComponent(developmentToken);
     const url = destination.url(`/query-token?a=1&qstash_token=${token}&b=2`);
 
@@ -165,7 +165,7 @@ describe("200", () => {
     expect(server.output()).not.toContain("qstash_token");
   });
 
-  it("lets a known token in from a network whose other callers were refused too often", async () => {
+  it("is the answer to a right token from a network whose wrong tokens are refused with 429", async () => {
     const from = { "x-forwarded-for": network() };
     for (let i = 0; i < 15; i++)
       await client.get("/v2/keys", { ...from, authorization: "Bearer x" });
@@ -173,7 +173,7 @@ describe("200", () => {
     expect((await client.get("/v2/keys", from)).status).toBe(200);
   });
 
-  it("never needs a token to say that it is healthy", async () => {
+  it("is the answer of the health endpoint without a token", async () => {
     const [healthy, ready] = [await anonymous.get("/healthz"), await anonymous.get("/readyz")];
 
     expect([healthy.status, ready.status]).toEqual([200, 200]);
@@ -192,7 +192,7 @@ describe("429", () => {
 });
 
 describe("a token that may only read", () => {
-  it("200 reads whatever the full one reads but the signing keys", async () => {
+  it("200 reads whatever the full token reads, except the signing keys", async () => {
     // /v2/me differs by token: the next test.
     for (const [method, path] of reads().filter(([, asked]) => asked !== "/v2/me")) {
       const read = async (by: typeof client) => {
@@ -208,7 +208,7 @@ describe("a token that may only read", () => {
     }
   });
 
-  it("200 is told of itself, and the full one of itself: the same tenant and plan, another scope", async () => {
+  it("200 /v2/me shows its own scope, and the tenant and plan that it shares with the full token", async () => {
     const [own, full] = [await reader.get("/v2/me"), await client.get("/v2/me")];
 
     expect(own.object()).toEqual({ ...full.object(), scope: "read" });
@@ -245,7 +245,7 @@ describe("a token that may only read", () => {
 describe("a session of the console", () => {
   const of = (token: string) => begin(anonymous, `Bearer ${token}`);
 
-  it("200 reads what its token reads, and 403 changes nothing if the token may only read", async () => {
+  it("200 reads what its token reads; 403 changes nothing if the token may only read", async () => {
     const session = await of(readOnlyToken);
 
     for (const [method, path] of [...secrets(), ...writes()]) {
@@ -256,7 +256,7 @@ describe("a session of the console", () => {
     expect(own.object()).toEqual(byToken.object());
   });
 
-  it("200 publishes, and neither destination, record nor log sees it, whatever is handed on", async () => {
+  it("200 publishes, and neither destination, record nor log shows the session, even when headers are forwarded", async () => {
     const session = await of(developmentToken);
     const url = destination.url("/by-session");
 
@@ -271,7 +271,7 @@ describe("a session of the console", () => {
     expect(seen).not.toMatch(/posthaste-session=/);
   });
 
-  it("401 is none without the page that names it, and such a request is counted as no failure", async () => {
+  it("401 does not hold without the header of the page, and such a request does not count as a failed one", async () => {
     const { cookie } = await of(developmentToken);
     const from = { "x-forwarded-for": network() };
 
@@ -282,7 +282,7 @@ describe("a session of the console", () => {
     );
   });
 
-  it("401 counts for nothing beside an Authorization or a token in the query, right or wrong", async () => {
+  it("401 is ignored beside an Authorization header or a token in the query, whether that is right or wrong", async () => {
     const session = { ...(await of(developmentToken)), "x-forwarded-for": network() };
     const right = { ...session, authorization: `Bearer ${readOnlyToken}` };
 
@@ -294,7 +294,7 @@ describe("a session of the console", () => {
   });
 
   it.each(["same-site", "cross-site"])(
-    "401 is for no page that is %s, and 403 is none begun or ended by one",
+    "401 is refused to a page that is %s, and 403 such a page neither begins nor ends a session",
     async (site) => {
       const headers = { ...(await of(developmentToken)), "sec-fetch-site": site };
 
@@ -305,7 +305,7 @@ describe("a session of the console", () => {
     },
   );
 
-  it("401 is over after signing out of it, and others go on", async () => {
+  it("401 ends when its owner signs out, and other sessions continue", async () => {
     const [one, other] = [await of(developmentToken), await of(developmentToken)];
     await leave(anonymous, one);
 
@@ -320,7 +320,7 @@ describe("a session of the console", () => {
     expect((await leave(anonymous, one)).status).toBe(200);
   });
 
-  it("begins with a token alone, not with another session", async () => {
+  it("begins only with a token, not with another session", async () => {
     const session = await of(developmentToken);
     const again = await enter(anonymous, session);
 
@@ -331,7 +331,7 @@ describe("a session of the console", () => {
   });
 });
 
-describe("signing in by a provider", () => {
+describe("signing in by an identity provider", () => {
   const visitor = (address = network()): Visitor =>
     new Visitor(consoleUrl, `http://127.0.0.1:${server.port}`, address);
   const start = `${consoleUrl}sign-in`;
@@ -357,7 +357,7 @@ describe("signing in by a provider", () => {
   }
   const refused = (why: string): string => `${consoleUrl}?sign-in=${why}`;
 
-  it("begins a session with the rights of the first group of the setting, in a cookie for TLS", async () => {
+  it("begins a session with the rights of the first matching group of the setting, in a Secure cookie", async () => {
     const { browser, end, session } = await signedIn(["lookers", "ops team", "others"]);
 
     expect(end).toBe(consoleUrl);
@@ -372,7 +372,7 @@ describe("signing in by a provider", () => {
     );
   });
 
-  it("403 lets a group that may only read change nothing, and signing out ends it", async () => {
+  it("403 gives a group that may only read no right to change anything, and signing out ends the session", async () => {
     const { session } = await signedIn(["lookers"]);
     const url = destination.url("/refused");
     const wrote = await anonymous.post(`/v2/publish/${url}`, session);
@@ -386,28 +386,31 @@ describe("signing in by a provider", () => {
   it.each([
     ["operators", "admin", 400],
     ["auditors", "viewer", 403],
-  ])("begins a session of %s as %s at management alone", async (group, role, status) => {
-    const behind = `http://127.0.0.1:${server.managementPort}`;
-    const operator = new Visitor(operatorUrl, behind, network());
-    provider.is({ groups: [group] });
-    const back = await operator.follow(`${operatorUrl}sign-in`, wayBack(operatorUrl));
-    const end = await operator.go(back);
-    const management = new Client(server.managementPort, null);
-    const headers = { cookie: operator.cookie(), origin: new URL(operatorUrl).origin };
-    const entered = (await enter(management, headers)).object();
-    const page = {
-      cookie: operator.cookie(),
-      "posthaste-session": textOf(entered["session"]),
-    };
+  ])(
+    "begins a session of the group %s as %s at management, and none at the gateway",
+    async (group, role, status) => {
+      const behind = `http://127.0.0.1:${server.managementPort}`;
+      const operator = new Visitor(operatorUrl, behind, network());
+      provider.is({ groups: [group] });
+      const back = await operator.follow(`${operatorUrl}sign-in`, wayBack(operatorUrl));
+      const end = await operator.go(back);
+      const management = new Client(server.managementPort, null);
+      const headers = { cookie: operator.cookie(), origin: new URL(operatorUrl).origin };
+      const entered = (await enter(management, headers)).object();
+      const page = {
+        cookie: operator.cookie(),
+        "posthaste-session": textOf(entered["session"]),
+      };
 
-    expect([end, entered["role"]]).toEqual([operatorUrl, role]);
-    expect((await management.get("/v2/tenants", page)).status).toBe(200);
-    expect((await management.call("POST", "/v2/tenants", page, "{}")).status).toBe(status);
-    expect((await signedIn([group])).end).toBe(refused("no-group"));
-  });
+      expect([end, entered["role"]]).toEqual([operatorUrl, role]);
+      expect((await management.get("/v2/tenants", page)).status).toBe(200);
+      expect((await management.call("POST", "/v2/tenants", page, "{}")).status).toBe(status);
+      expect((await signedIn([group])).end).toBe(refused("no-group"));
+    },
+  );
 
   it.each([[[]], [["strangers"]], [["Ops Team", "ops team ", "ops"]]])(
-    "lets in nothing of another group: %j",
+    "begins no session for a person in none of the groups: %j",
     async (groups) => {
       const { end, session } = await signedIn(groups);
 
@@ -415,7 +418,7 @@ describe("signing in by a provider", () => {
     },
   );
 
-  it("as a tenant that is not there begins nothing", async () => {
+  it("begins no session for a group whose tenant does not exist", async () => {
     const { session } = await signedIn(["gone"]);
 
     expect(session).toBeUndefined();
@@ -438,7 +441,7 @@ describe("signing in by a provider", () => {
     expect(await sessionOf(browser)).toBeUndefined();
   });
 
-  it("is refused with a code that was used, also in the browser that used it", async () => {
+  it("is refused with a code that was used before, even in the same browser", async () => {
     provider.is({ groups: ["ops team"] });
     const { browser, back } = await atWayBack();
     const cookie = browser.cookie();
@@ -472,7 +475,7 @@ describe("signing in by a provider", () => {
     expect(await browser.go(back)).toBe(refused("refused"));
   });
 
-  it("asks the provider no more for a network that has failed eleven times in a minute, and for others", async () => {
+  it("stops asking the provider for a network that failed eleven times in a minute, and continues for other networks", async () => {
     provider.is({ groups: ["ops team"] });
     const stranger = visitor();
     const forged = `${wayBack(consoleUrl)}?code=guessed&state=guessed`;
@@ -485,7 +488,7 @@ describe("signing in by a provider", () => {
     expect((await signedIn(["ops team"])).end).toBe(consoleUrl);
   });
 
-  it("is said to be away while the provider is, and no code or token is in a log", async () => {
+  it("tells the browser that the provider is away, and logs no code and no token", async () => {
     provider.is({ groups: ["ops team"] });
     const { browser, back } = await atWayBack();
     await provider.stop();

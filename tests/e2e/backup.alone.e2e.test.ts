@@ -32,7 +32,7 @@ const run = ([block]: readonly Block[]) =>
     env: { PATH: process.env["PATH"] },
   });
 
-it("has the messages acknowledged before it was made, and their keys; the server goes on meanwhile", async () => {
+it("a backup holds the messages and the keys of before it was made, and the server continues meanwhile", async () => {
   const url = "http://127.0.0.1:9/later";
   const { server, client } = await serverOver(".posthaste");
   const before = await client.published(url, { "service-delay": "1h" });

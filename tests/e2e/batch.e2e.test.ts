@@ -56,7 +56,7 @@ describe.each(dialects)("a batch with $prefix headers", ({ prefix }) => {
     expect(two.body).toHaveLength(0);
   });
 
-  it("200 sends one of equal deduplication ids, and flags the others in their places", async () => {
+  it("200 sends the first item of a deduplication id, and flags the later items with the same id in their places", async () => {
     const headers = given({ "Deduplication-Id": `${prefix}same` });
 
     const first = await batch([to(path("dup/1"), { headers }), to(path("dup/2"), { headers })]);
@@ -79,7 +79,7 @@ describe.each(dialects)("a batch with $prefix headers", ({ prefix }) => {
     expect(destination.at(path("dup/4"))).toEqual([]);
   });
 
-  it("200 is not configured by the headers of the request itself", async () => {
+  it("200 ignores settings in the headers of the batch request itself", async () => {
     const reply = await batch([to(path("own"))], given({ Delay: "1h", "Deduplication-Id": "x" }));
 
     expect(reply.status).toBe(200);
@@ -106,7 +106,7 @@ describe("200", () => {
       await destination.arrival(path);
   });
 
-  it("takes a thousand items, each is there at once, and each is delivered once", async () => {
+  it("takes a thousand items, which can all be read at once, and delivers each once", async () => {
     const items = Array.from({ length: 1_000 }, (_, i) => to("/thousand", { body: String(i) }));
 
     const reply = await batch(items);
@@ -174,7 +174,7 @@ describe.each<[number, string, unknown, string]>([
     { body: "x".repeat(10 * 1024 * 1024 + 1) },
     "[1].body: quota maxMessageSize",
   ],
-])("%i", (status, what, changed, text) => {
+])("a batch with a wrong item: %i", (status, what, changed, text) => {
   it(`names the item and field of ${what}, and nothing of the batch is stored`, async () => {
     const path = `/refused/${status}/${what.replaceAll(" ", "-")}`;
     const key = service({ "Deduplication-Id": path });
@@ -227,7 +227,7 @@ describe("a batch of more than one kind", () => {
     ["a message and a step", 412, () => [to("/mixed/d"), step("steps-1", "/mixed/d")]],
     ["a start and a step", 412, () => [start("new", "/mixed/e"), step("steps-1", "/mixed/e")]],
     ["steps of two runs", 412, () => [step("steps-1", "/mixed/f"), step("steps-2", "/mixed/f")]],
-  ])("%s is refused with %i, and nothing of it is published", async (_, status, items) => {
+  ])("%s is refused with %i, and nothing of the batch is published", async (_, status, items) => {
     const before = await histories();
 
     const reply = await batch(items());
@@ -239,7 +239,7 @@ describe("a batch of more than one kind", () => {
     expect(destination.paths.filter((path) => /^\/mixed\/[a-f]/.test(path))).toEqual([]);
   });
 
-  it("is judged when all of its items are: an item at fault is told first", async () => {
+  it("is refused for the first wrong item rather than for its mixed kinds", async () => {
     const reply = await batch([
       to("/mixed/g"),
       start("mixed-g", "/mixed/g"),
@@ -252,7 +252,7 @@ describe("a batch of more than one kind", () => {
 
 describe("400", () => {
   it.each(["", '{"destination":"https://a.b"}'])(
-    "is the answer to %j, which is no array of items",
+    "is the answer to %j, which is not an array of items",
     async (body) => {
       const reply = await client.post("/v2/batch", {}, body);
 

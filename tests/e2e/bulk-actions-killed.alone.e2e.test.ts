@@ -13,7 +13,7 @@ const rounds = 3;
 let server: AloneServer;
 afterEach(() => server.stop());
 
-it("kill -9 in the middle of a bulk action: it goes on at the next start, and its count is exact to a step", async () => {
+it("a bulk action survives kill -9: it continues at the next start, and its count is exact to one step", async () => {
   server = await startAlone({});
   const { client } = server;
   const item = {

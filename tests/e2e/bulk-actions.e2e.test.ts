@@ -29,7 +29,7 @@ const matching = async (label: string): Promise<unknown> =>
   (await client.delete(`/v2/messages?label=${label}&dryRun=true`)).object()["matched"];
 
 describe("DELETE /v2/messages with async=true", () => {
-  it("202 answers how many match and which bulk action cancels them, and that one ends with all of them", async () => {
+  it("202 answers the number of matches and the id of a bulk action, which cancels all of them", async () => {
     await publishHeld(700, "many");
     const before = Date.now();
 
@@ -53,7 +53,7 @@ describe("DELETE /v2/messages with async=true", () => {
     expect(await matching("many")).toBe(0);
   });
 
-  it("202 takes it in the body, too", async () => {
+  it("202 takes the filter and async from the body, too", async () => {
     await publishHeld(3, "body");
 
     const body = JSON.stringify({ label: "body", async: true });
@@ -63,7 +63,7 @@ describe("DELETE /v2/messages with async=true", () => {
     expect(await finished(reply.object()["actionId"])).toMatchObject({ processed: 3 });
   });
 
-  it("touches nothing that is published after the answer", async () => {
+  it("cancels no message that is published after the answer", async () => {
     await publishHeld(1, "later");
     const { actionId } = await begun("label=later&async=true");
     await publishHeld(2, "later");
@@ -72,14 +72,14 @@ describe("DELETE /v2/messages with async=true", () => {
     expect(await matching("later")).toBe(2);
   });
 
-  it("202 with a count, or by ids, is one call without a bulk action", async () => {
+  it("202 with a count, or by ids, cancels in one call and makes no bulk action", async () => {
     await publishHeld(3, "counted");
 
     expect(await begun("label=counted&count=2&async=true")).toEqual({ cancelled: 2 });
     expect(await begun("messageIds=msg_unknown&async=true")).toEqual({ cancelled: 0 });
   });
 
-  it("400 when it is neither true nor false, and nothing is cancelled", async () => {
+  it("400 refuses an async that is neither true nor false, and cancels nothing", async () => {
     await publishHeld(1, "asynk");
 
     const reply = await client.delete("/v2/messages?label=asynk&async=1");
@@ -90,7 +90,7 @@ describe("DELETE /v2/messages with async=true", () => {
 });
 
 describe("DELETE /v2/messages by a filter alone", () => {
-  it("202 waits for the end, and leaves a bulk action to look at", async () => {
+  it("202 answers when all are cancelled, and leaves a finished bulk action in the list", async () => {
     await publishHeld(2, "waited");
 
     expect(await begun("label=waited")).toEqual({ cancelled: 2 });
@@ -117,7 +117,7 @@ describe("GET /v2/bulkActions", () => {
     expect((await other.get("/v2/bulkActions")).object()).toEqual({ bulkActions: [] });
   });
 
-  it("200 begins where a cursor of bare digits says", async () => {
+  it("200 begins at the time that a cursor of digits names", async () => {
     await begun("label=now");
 
     const reply = await client.get("/v2/bulkActions?cursor=1000");
@@ -125,7 +125,7 @@ describe("GET /v2/bulkActions", () => {
     expect(reply.object()).toEqual({ bulkActions: [] });
   });
 
-  it("200 leaves out bulk actions in another state, so that a page may be short", async () => {
+  it("200 leaves bulk actions in other states out of a page, which may become short", async () => {
     await begun("label=state");
 
     const reply = await client.get("/v2/bulkActions?state=IN_PROGRESS&count=1");
@@ -145,7 +145,7 @@ describe("GET /v2/bulkActions", () => {
     expect([reply.status, reply.error()]).toEqual([400, expect.stringContaining(text)]);
   });
 
-  it("404 for a bulk action that does not exist, or is another tenant's", async () => {
+  it("404 for an unknown bulk action and for another tenant's", async () => {
     const { actionId } = await begun("label=mine&async=true");
 
     const reply = await client.get("/v2/bulkActions/bulk_none");

@@ -23,7 +23,7 @@ const settled = (id: string, as: "DELIVERED" | "FAILED"): Promise<readonly unkno
 describe.each(dialects)("a callback in the $prefix dialect", ({ prefix, userAgent }) => {
   const path = (name: string): string => `/${prefix}${name}`;
 
-  it("tells all there is to tell about a delivery, in JSON", async () => {
+  it("describes the delivery in JSON: message, attempt, request and response", async () => {
     destination.answers(path("ok"), (_, response) => {
       response.writeHead(201, { "X-Answer": ["a", "b"], "Content-Type": "text/x" });
       response.end(Buffer.from([0x00, 0xff]));
@@ -66,7 +66,7 @@ describe.each(dialects)("a callback in the $prefix dialect", ({ prefix, userAgen
     expect(body["createdAt"]).toMatch(/^\d{13}$/);
   });
 
-  it("is made with the method, headers, timeout and retries that were given for it", async () => {
+  it("is sent with the method, headers, timeout and retries of its own settings", async () => {
     const told = path("configured");
     destination.answers(told, failing(1));
     const settings = {
@@ -112,7 +112,7 @@ describe("callbacks", () => {
     expect(destination.at("/each")).toHaveLength(3);
   });
 
-  it("are sent until retries are exhausted: then retried equals maxRetries", async () => {
+  it("are sent until retries are exhausted, and the last has retried equal to maxRetries", async () => {
     destination.answers("/never", always(500, "no"));
     const settings = { Callback: at("/all-failed"), Retries: "2", "Retry-Delay": "30" };
 
@@ -124,7 +124,7 @@ describe("callbacks", () => {
     expect(decoded(last?.["body"])).toBe("no");
   });
 
-  it("inherit the retries of their message, and become dead letters of their own", async () => {
+  it("take the retries of their message, and become dead letters of their own", async () => {
     destination.answers("/broken-callback", always(500));
     const settings = { Callback: at("/broken-callback"), Retries: "1", "Retry-Delay": "30" };
 
@@ -138,7 +138,7 @@ describe("callbacks", () => {
     expect(await settled(source, "DELIVERED")).toContain("DELIVERED");
   });
 
-  it("have no callbacks of their own", async () => {
+  it("cause no callbacks", async () => {
     destination.answers("/silent-callback", always(500));
     const own = { "Failure-Callback": at("/too-much"), Callback: at("/silent-callback") };
 
@@ -151,7 +151,7 @@ describe("callbacks", () => {
     expect(destination.at("/silent-callback")).toHaveLength(1);
   });
 
-  it("carry a response of 1 MiB whole, and a larger one cut there", async () => {
+  it("carry a response of 1 MiB whole, and the first 1 MiB of a larger one", async () => {
     const mebibyte = 1024 * 1024;
     destination.answers("/large", (_, response) => response.end("x".repeat(mebibyte)));
     destination.answers("/larger", (_, response) => response.end("x".repeat(mebibyte + 1)));
@@ -166,7 +166,7 @@ describe("callbacks", () => {
     expect(decoded(larger["body"])).toHaveLength(mebibyte);
   });
 
-  it("are refused when they would go to our own address", async () => {
+  it("are refused when their URL is the server's own address", async () => {
     const url = `http://127.0.0.1:${server.port}/v2/publish/${at("/x")}`;
 
     const callback = await client.publish(at("/x"), service({ Callback: url }));
@@ -179,7 +179,7 @@ describe("callbacks", () => {
 });
 
 describe("a failure callback", () => {
-  it("is sent once, with a dlqId whose dead letter is readable when it arrives", async () => {
+  it("is sent once, and its dlqId names a dead letter that can be read when it arrives", async () => {
     destination.answers("/fails", always(500, "sorry"));
     let letter: Promise<Reply> | undefined;
     destination.answers("/failed", (arrival, response) => {
@@ -200,7 +200,7 @@ describe("a failure callback", () => {
     expect(destination.at("/failed")).toHaveLength(1);
   });
 
-  it("finds its dead letter every time, for a hundred failures at once", async () => {
+  it("finds its dead letter in each of a hundred failures at once", async () => {
     destination.answers("/many-fail", always(500));
     const statuses: Promise<number>[] = [];
     destination.answers("/many-failed", (arrival, response) => {
@@ -218,7 +218,7 @@ describe("a failure callback", () => {
     expect(new Set(await Promise.all(statuses))).toEqual(new Set([200]));
   });
 
-  it("goes out beside the callbacks, and not at all when a later attempt succeeds", async () => {
+  it("is sent beside the callbacks, and not when a later attempt succeeds", async () => {
     destination.answers("/recovers", failing(1));
     destination.answers("/gives-up", always(500));
     const settings = (name: string) =>

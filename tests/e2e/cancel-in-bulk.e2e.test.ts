@@ -22,7 +22,7 @@ const lastState = async (id: string) =>
   (await client.listed(`/v2/events?messageId=${id}&order=latestFirst`, "events"))[0]?.["state"];
 
 describe("DELETE /v2/messages by ids", () => {
-  it("202 counts the cancelled messages, each once, whether named in the query or in the body", async () => {
+  it("202 counts each cancelled message once, whether the query or the body names it", async () => {
     const [a = "", b = "", c = "", d = "", left = ""] = await several(5);
     const theirs = await held(other);
 
@@ -39,7 +39,7 @@ describe("DELETE /v2/messages by ids", () => {
     expect([await isCancelled(left), await isCancelled(theirs, other)]).toEqual([false, false]);
   });
 
-  it("202 takes an empty list for none", async () => {
+  it("202 cancels nothing for an empty list", async () => {
     const id = await held();
 
     const reply = await cancel("", { messageIds: [] });
@@ -84,7 +84,7 @@ describe("DELETE /v2/messages by filters", () => {
     expect([await isCancelled(red), await isCancelled(theirs, other)]).toEqual([false, false]);
   });
 
-  it("202 cancels as many as `count` says", async () => {
+  it("202 cancels no more messages than `count`", async () => {
     for (let n = 0; n < 3; n++) await held(client, { Label: "counted" });
 
     const counts: unknown[] = [];
@@ -93,7 +93,7 @@ describe("DELETE /v2/messages by filters", () => {
     expect(counts).toEqual([{ cancelled: 2 }, { cancelled: 1 }, { cancelled: 0 }]);
   });
 
-  it("202 cancels the children of a group publish, made or not", async () => {
+  it("202 cancels the children of a group publish, also those that are not made yet", async () => {
     const endpoints = ["/g1", "/g2", "/g3"].map((path) => ({ url: destination.url(path) }));
     await client.post("/v2/topics/bulk/endpoints", {}, JSON.stringify({ endpoints }));
     await client.publish("bulk", service({ Delay: "1h", Label: "fanned" }));
@@ -114,7 +114,7 @@ describe("DELETE /v2/messages by filters", () => {
     for (const id of ids) expect(await isCancelled(id)).toBe(false);
   });
 
-  it("202 without anything cancels all of the tenant, and of no other tenant", async () => {
+  it("202 without any filter cancels every message of the tenant, and none of another tenant", async () => {
     const mine = await several(3);
     const theirs = await held(other);
 

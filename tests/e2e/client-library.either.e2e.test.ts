@@ -51,7 +51,7 @@ async function fail(label: string, count: number, path = `/${label}`): Promise<v
 }
 
 describe("a message", () => {
-  it("arrives as it was published, and its events are told page by page", async () => {
+  it("arrives as it was published, and its events are listed page by page", async () => {
     const to = destination.url("/hello/..%2f?a=%20&b=/../c");
 
     const { messageId } = await client.publishJson({
@@ -79,7 +79,7 @@ describe("a message", () => {
     expect(events.map(({ state }) => state)).toEqual(["DELIVERED", "ACTIVE", "CREATED"]);
   });
 
-  it("that waits is read, delivered now or cancelled", async () => {
+  it("with a delay is read, delivered early or cancelled", async () => {
     const later = { to: destination.url("/later") as `http://${string}`, delay: "1h" };
     const one = await client.publish(later);
     const other = await client.publish({ ...later, label: "others" });
@@ -125,7 +125,7 @@ describe("a message", () => {
 });
 
 describe("dead letters", () => {
-  it("are retried and removed by a filter, call after call to the end", async () => {
+  it("are retried and removed by a filter, in as many calls as that takes", async () => {
     await fail("c-dead", 3);
     destination.answers("/c-dead", (_, response) => response.end());
     const asked = { query: { label: "c-dead", count: 1 } };
@@ -144,8 +144,8 @@ describe("dead letters", () => {
   });
 });
 
-describe("which callers may", () => {
-  it("read only is told so", async () => {
+describe("a client with a token", () => {
+  it("that may only read gets forbidden for a write", async () => {
     const reader = createClient({ url, token: readOnlyToken });
 
     expect(await reader.queues.list()).toEqual(expect.any(Array));
@@ -156,7 +156,7 @@ describe("which callers may", () => {
     reader.close();
   });
 
-  it("not at all is told so", async () => {
+  it("that is unknown gets unauthorized", async () => {
     const stranger = createClient({ url, token: "wrong" });
 
     await expect(stranger.queues.list()).rejects.toMatchObject({
@@ -166,7 +166,7 @@ describe("which callers may", () => {
     stranger.close();
   });
 
-  it("read the keys reads those that deliveries are signed with", async () => {
+  it("that is full reads the keys that sign deliveries", async () => {
     expect(await client.keys.read()).toEqual(firstUser.keys);
   });
 });
@@ -206,12 +206,12 @@ describe("a receiver", () => {
     expect(handled).toContain("well 0");
   });
 
-  it("has a message tried again at the time that it names", async () => {
+  it("has a message retried at the time that its error names", async () => {
     expect(await outcomeOf("later")).toBe("DELIVERED");
     expect(handled.filter((each) => each.startsWith("later"))).toEqual(["later 0", "later 1"]);
   });
 
-  it("ends a message that no trial will mend", async () => {
+  it("ends a message without further retries when its error says so", async () => {
     expect(await outcomeOf("in vain")).toBe("FAILED");
     expect(handled.filter((each) => each.startsWith("in vain"))).toEqual(["in vain 0"]);
     expect(await all(client.each("listDeadLetters", { url: to }))).toMatchObject([

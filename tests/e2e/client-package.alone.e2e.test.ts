@@ -85,7 +85,7 @@ const node = async (...args: readonly string[]): Promise<string> =>
   (await runFile(process.execPath, [...args], { cwd: folder, env: environment() })).stdout;
 
 describe("the package", () => {
-  it("is taken by import and by require", async () => {
+  it("is loaded by import and by require", async () => {
     const shown =
       "console.log(Object.keys(client).sort().join(), Object.keys(receiver).sort().join())";
     writeFileSync(
@@ -105,7 +105,7 @@ describe("the package", () => {
     expect(await node("a.cjs")).toBe(imported);
   });
 
-  it("has the same over got, for Node alone", async () => {
+  it("has the same operations over got, for Node alone", async () => {
     writeFileSync(
       join(folder, "n.mjs"),
       'import * as node from "@posthaste/client/node"; console.log(Object.keys(node).sort().join())',
@@ -115,7 +115,7 @@ describe("the package", () => {
     expect(readFileSync(join(own, "index.js"), "utf8")).not.toMatch(/"got"|"node:/);
   });
 
-  it("is CommonJS to require", async () => {
+  it("loads as CommonJS by require", async () => {
     writeFileSync(
       join(folder, "c.cjs"),
       'console.log(require.resolve("@posthaste/client"), require.resolve("@posthaste/client/receiver"), require.resolve("@posthaste/client/api"))',
@@ -130,7 +130,7 @@ describe("the package", () => {
     ]);
   });
 
-  it("says all that a registry shows, is not private and runs nothing at an install", () => {
+  it("has the fields that a registry shows, is public and runs no script at an install", () => {
     const manifest = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as object;
 
     expect(manifest).toMatchObject({
@@ -148,7 +148,7 @@ describe("the package", () => {
     expect(statSync(join(own, file)).size).toBeLessThan(entryBytesMax);
   });
 
-  it("has types for either, with which the examples check, and a wrong call does not", async () => {
+  it("has types for import and require, which accept the examples and refuse a wrong call", async () => {
     const files = examples.map(({ name }) => placed(name));
     writeFileSync(
       join(folder, "b.cts"),
@@ -203,7 +203,7 @@ describe.each([
   ["esnext", "bundler"],
   ["commonjs", "node10"],
 ])("its types under module %s and resolution %s", (module, moduleResolution) => {
-  it("check with the oldest supported TypeScript, without those of Node", async () => {
+  it("check with the oldest supported TypeScript, without the types of Node", async () => {
     const place = join(folder, module);
     mkdirSync(place, { recursive: true });
     const program = [
@@ -234,8 +234,8 @@ describe.each([
   });
 });
 
-describe("the example of", () => {
-  it("publishing publishes", async () => {
+describe("an example of the package", () => {
+  it("publishes a message", async () => {
     expect(await node(exampleWith("client.publishJson"))).toMatch(/^msg_\S+\n$/);
 
     const order = await destination.arrival("/orders");
@@ -245,19 +245,19 @@ describe("the example of", () => {
     await destination.arrival("/b");
   });
 
-  it("a client over got reads its tenant", async () => {
+  it("reads its tenant with a client over got", async () => {
     expect(await node(exampleWith("@posthaste/client/node"))).toMatch(/^tenant \S+\n$/);
   });
 
-  it("an operation on a missing queue says not found", async () => {
+  it('gets "not found" for an operation on a missing queue', async () => {
     expect(await node(exampleWith("client.queues.upsert"))).toMatch(/\n404 not_found \S/);
   });
 
-  it("the operator makes a token", async () => {
+  it("makes a token as the operator", async () => {
     expect(Number(await node(exampleWith("createManagement")))).toBeGreaterThan(0);
   });
 
-  it("a fetch handler takes a delivery", async () => {
+  it("takes a delivery with a fetch handler", async () => {
     const port = await freePort();
     const program = join(folder, "fetch-server.ts");
     const lines = [
@@ -320,7 +320,7 @@ describe("the package in other runtimes", () => {
     ],
   ];
   if (lacked !== undefined)
-    it.skip(`is as in Node (not checked: this host has no ${lacked})`, () => undefined);
+    it.skip(`is loaded as in Node (not checked: this host has no ${lacked})`, () => undefined);
   else
     it.each(elsewhere)(
       "publishes, receives, verifies, lists and refuses in %s",

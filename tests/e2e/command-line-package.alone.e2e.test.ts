@@ -63,14 +63,14 @@ async function pack(): Promise<void> {
   });
 }
 
-describe("a rehearsal of a release", () => {
+describe("a rehearsed release", () => {
   const made = join(home, "release");
   const named = (pattern: RegExp): string =>
     join(made, readdirSync(made).find((name) => pattern.test(name)) ?? String(pattern));
   const fileOf = async (archive: string, path: string): Promise<string> =>
     (await runFile("tar", ["--extract", "--to-stdout", "--file", archive, path])).stdout;
 
-  it("makes each file under a name of its own, with its checksum", async () => {
+  it("makes each file under its own name, with its checksum", async () => {
     expect(
       readdirSync(made)
         .toSorted()
@@ -88,7 +88,7 @@ describe("a rehearsal of a release", () => {
     expect(checked.stdout.match(/: OK$/gm)).toHaveLength(6);
   });
 
-  it("names each package inside, as CycloneDX, in the image as well", async () => {
+  it("lists each package inside the archive and the image in CycloneDX documents", async () => {
     const page = readFileSync(join(root, "docs/third-party.md"), "utf8");
     const rows = [...page.matchAll(/^\| (\S+) +\| (\d\S*) +\|/gm)];
     const wanted = rows.map(([, name = "", version = ""]) => `${name}@${version}`);
@@ -105,7 +105,7 @@ describe("a rehearsal of a release", () => {
     expect(image).toMatch(/"container",\s+"bom-ref": "node:\S+@sha256:/);
   });
 
-  it("labels the image with its version, its commit and its base, and leaves it without rights", async () => {
+  it("labels the image with its version, its commit and its base image, and gives it no privileges", async () => {
     const dockerfile = await fileOf(named(/image/), "deploy/Dockerfile");
     const { stdout: commit } = await runFile("git", ["rev-parse", "HEAD"], { cwd: root });
 
@@ -116,7 +116,7 @@ describe("a rehearsal of a release", () => {
     expect(dockerfile).toContain("\nUSER 10001:10001\n");
   });
 
-  it("has a chart that names its image and says what changed and what it takes", async () => {
+  it("makes a chart that names the image and lists its changes and the versions of Kubernetes that it runs on", async () => {
     const chart = named(/chart/);
     const { stdout: listed } = await runFile("tar", ["--list", "--file", chart]);
 
@@ -136,14 +136,14 @@ describe("a rehearsal of a release", () => {
     [[], "say one version: npm run release -- 0.2.0"],
     [["9.9.9", "--rehearsal", "--write"], "--write and --rehearsal: a rehearsal writes nothing"],
     [["9.9.9", "--rehearsal", "--out", made], `${made} is not empty: --out names another folder`],
-  ])("is refused in one line: %j", async (words, why) => {
+  ])("refuses wrong arguments in one line: %j", async (words, why) => {
     const failed = runFile(process.execPath, ["scripts/release/main.js", ...words], { cwd: root });
 
     await expect(failed).rejects.toMatchObject({ code: 1, stderr: `release: ${why}\n` });
   });
 });
 
-it("needs nothing else, and publishes", async () => {
+it("the packed command publishes without any other package", async () => {
   const { dependencies } = JSON.parse(
     readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8"),
   ) as { readonly dependencies?: unknown };
@@ -155,7 +155,7 @@ it("needs nothing else, and publishes", async () => {
   expect(String((await destination.arrival("/packed")).body)).toBe("hello");
 });
 
-it("says all that a registry shows, is not private and runs nothing at an install", () => {
+it("the packed command has the fields that a registry shows, is public and runs no script at an install", () => {
   const packed = readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8");
   const manifest = JSON.parse(packed) as object;
 
@@ -177,14 +177,14 @@ it("says all that a registry shows, is not private and runs nothing at an instal
   for (const field of ["private", "scripts"]) expect(manifest).not.toHaveProperty(field);
 });
 
-it("says its version", async () => {
+it("the packed command prints its version", async () => {
   const { stdout } = await runFile(program, ["--version"], { env });
   const packed = readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8");
 
   expect(JSON.parse(packed)).toMatchObject({ version: stdout.trim() });
 });
 
-it("has the licence of each package that is inside, those below the console's own as well", () => {
+it("the packed command has the licence of each package inside it and inside the console", () => {
   const textOf = (file: string): string =>
     readFileSync(join(folder, "node_modules/posthaste", file), "utf8");
 
@@ -194,7 +194,7 @@ it("has the licence of each package that is inside, those below the console's ow
     expect(textOf("console/licences.md")).toContain(`## ${name} - `);
 });
 
-it("has no package inside that docs/third-party.md does not name with its version and licence", () => {
+it("the packed command contains only packages that docs/third-party.md names with their version and licence", () => {
   const packed = join(folder, "node_modules/posthaste");
   const command = readFileSync(join(packed, "THIRD-PARTY-LICENSES"), "utf8");
   const pages = readFileSync(join(packed, "console/licences.md"), "utf8");
@@ -213,7 +213,7 @@ it("has no package inside that docs/third-party.md does not name with its versio
   expect(inside.filter((each) => !named.has(each))).toEqual([]);
 });
 
-it("completes words in bash", async () => {
+it("the packed command completes words in bash", async () => {
   const script = `
     posthaste() { "$PROGRAM" "$@"; }
     source <(posthaste completion bash)
@@ -256,7 +256,7 @@ for (const shell of ["zsh", "fish"] as const)
     expect(words).toEqual(expect.arrayContaining(["retry", "--yes"]));
   });
 
-it("says in one line that its Node is too old", async () => {
+it("the packed command refuses an older Node in one line", async () => {
   const older =
     'Object.defineProperty(process,"versions",{value:{...process.versions,node:"22.9.0"}})';
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(older)}`;
@@ -269,7 +269,7 @@ it("says in one line that its Node is too old", async () => {
   });
 });
 
-it("ends with the code of its kind, and one line that says what to do", async () => {
+it("the packed command ends with the exit code of the error's kind, and one line that says what to do", async () => {
   const failed = runFile(program, ["queues", "show", "none"], { env });
 
   await expect(failed).rejects.toMatchObject({
@@ -279,7 +279,7 @@ it("ends with the code of its kind, and one line that says what to do", async ()
   });
 });
 
-it("ends with Ctrl-C, and with the reader of its pipe", async () => {
+it("the packed command ends at Ctrl-C, and when the reader of its pipe ends", async () => {
   const tail = spawn(program, ["tail", "--from", String(Date.now())], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
@@ -309,7 +309,7 @@ const asRead = (code: string): string =>
     .replace(/^.* publish .*$/m, "$&\nuntil npx posthaste dlq ls | grep -q orders; do :; done")
     .replace(/^.* --yes$/m, "$&\nuntil npx posthaste messages ls | grep -q DELIVERED; do :; done");
 
-describe("its server, in an empty folder", () => {
+describe("the packed server, in an empty folder", () => {
   const empty = join(folder, "empty");
   let port: number;
   let dev: ReturnType<typeof spawn>;
@@ -340,7 +340,7 @@ describe("its server, in an empty folder", () => {
   });
   afterAll(() => void dev.kill("SIGKILL"));
 
-  it("has the first delivery of its page, and the console", async () => {
+  it("makes the first delivery of its page, and serves the console", async () => {
     const [tour] = blocksOf("sh tour");
 
     const ran = await runFile("sh", ["-ec", asText(tour)], { cwd: empty, env });
@@ -413,7 +413,7 @@ describe("its server, in an empty folder", () => {
     );
   });
 
-  it("serves the API of the operator, with the password that it prints", async () => {
+  it("serves the API of the operator with the password that it prints", async () => {
     const ran = await runFile(
       "sh",
       ["-c", `${said.match(/^ +export .*$/gm)?.join("\n")}\nexec "${program}" tenants ls`],
@@ -423,7 +423,7 @@ describe("its server, in an empty folder", () => {
     expect(ran.stdout).toContain('"id":');
   });
 
-  it("has the failure that a page walks through: found, mended and sent again", async () => {
+  it("runs the page of the first failure: found, mended and sent again", async () => {
     const steps = [...blocksOf("js receiver.mjs"), ...blocksOf("sh walk")]
       .toSorted((a, b) => a.line - b.line)
       .map(({ words, code }) =>
@@ -439,33 +439,36 @@ describe("its server, in an empty folder", () => {
     expect(stdout).toMatch(/"responseStatus":500.*order 17.*"state":"DELIVERED"/s);
   });
 
-  it("ends by Ctrl-C", async () => {
+  it("ends at Ctrl-C", async () => {
     dev.kill("SIGINT");
 
     expect(await ended).toEqual([0, null]);
   });
 });
 
-it.each(blocksOf("sh posthaste"))("does what $page says at line $line", async ({ code }) => {
-  const run = { "service-workflow-runid": "wfr_1", "service-workflow-init": "true" };
-  await server.client.post(`/v2/publish/${destination.url("/run")}`, run);
-  writeFileSync(join(home, "token.txt"), developmentToken);
-  writeFileSync(join(home, "mail.json"), "{}");
-  const script = code
-    .replaceAll("https://posthaste.example", `http://127.0.0.1:${server.port}`)
-    .replaceAll("https://shop.example", destination.url(""));
-  const tail = 'timeout --signal INT 2 "$PROGRAM" "$@" || true';
-  const command = `posthaste() { case $1 in tail) ${tail};; *) "$PROGRAM" "$@";; esac; }`;
+it.each(blocksOf("sh posthaste"))(
+  "the packed command does what $page says at line $line",
+  async ({ code }) => {
+    const run = { "service-workflow-runid": "wfr_1", "service-workflow-init": "true" };
+    await server.client.post(`/v2/publish/${destination.url("/run")}`, run);
+    writeFileSync(join(home, "token.txt"), developmentToken);
+    writeFileSync(join(home, "mail.json"), "{}");
+    const script = code
+      .replaceAll("https://posthaste.example", `http://127.0.0.1:${server.port}`)
+      .replaceAll("https://shop.example", destination.url(""));
+    const tail = 'timeout --signal INT 2 "$PROGRAM" "$@" || true';
+    const command = `posthaste() { case $1 in tail) ${tail};; *) "$PROGRAM" "$@";; esac; }`;
 
-  const ran = await runFile("sh", ["-euc", `${command}\n${script}`], {
-    cwd: home,
-    env: { ...env, PROGRAM: program },
-  });
+    const ran = await runFile("sh", ["-euc", `${command}\n${script}`], {
+      cwd: home,
+      env: { ...env, PROGRAM: program },
+    });
 
-  expect(ran.stderr).toBe("");
-});
+    expect(ran.stderr).toBe("");
+  },
+);
 
-it("serves in production from an empty folder; what it acknowledged before a copy goes on elsewhere after a kill", async () => {
+it("the packed command serves in production from an empty folder, and a copy of that folder keeps what was acknowledged", async () => {
   const cwd = join(home, "production");
   mkdirSync(cwd);
   const started: ReturnType<typeof spawn>[] = [];

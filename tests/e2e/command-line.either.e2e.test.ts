@@ -43,7 +43,7 @@ const published = async (...words: readonly string[]): Promise<string> =>
   textOf((await cli.ok("publish", ...words))[0]?.["messageId"]);
 
 describe("messages", () => {
-  it("are published with their settings, headers and body, from the words, a file or stdin", async () => {
+  it("are published with settings, headers and body, from arguments, a file or stdin", async () => {
     const to = destination.url("/published");
     await published("-H", "X-Shop: north: 1", "--label", "cli", to, "-d", '{"a":1}');
     await cli.run(["enqueue", "cli-queue", to, "--data", "@-"], { stdin: "from stdin" });
@@ -70,7 +70,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("are published from lines of JSON, however many, and not at all where one is none", async () => {
+  it("are published from any number of lines of JSON, and none where one line is invalid", async () => {
     const line = JSON.stringify({ destination: destination.url("/lines"), headers: {} });
     const lines = Array.from({ length: 1_003 }, () => line);
     const { code, json } = await cli.run(["batch", "-"], { stdin: `${lines.join("\n")}\n\n` });
@@ -96,20 +96,20 @@ describe("messages", () => {
     [["messages", "ls"], "posthaste: interrupted: the list ends after 0\n"],
     [["publish", "https://shop.example/", "-d", "@-"], "posthaste: interrupted\n"],
     [["messages", "show", "msg_1"], "posthaste: interrupted\n"],
-  ])("that are asked for when Ctrl-C comes: %j ends at once", async (words, said) => {
+  ])("are interrupted at once by Ctrl-C: %j", async (words, said) => {
     const { code, err } = await cli.run(words, { interrupted: AbortSignal.abort() });
 
     expect([code, err]).toEqual([130, said]);
   });
 
-  it("nothing asked for is help", async () => {
+  it("are left alone by the bare command, which prints its help", async () => {
     const { code, err, out } = await cli.run([]);
 
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(/^Usage: posthaste /);
   });
 
-  it("are found by any filter, each of which the server knows", async () => {
+  it("are found by each filter of the command line, which the server knows", async () => {
     const filters = {
       "--destination": destination.url("/none"),
       ...{ "--group": "g", "--schedule": "s", "--queue": "q", "--label": "l", "--flow-key": "f" },
@@ -164,7 +164,7 @@ describe("messages", () => {
     expect(String((await destination.arrival("/written")).body)).toBe('{"order":18}');
   });
 
-  it("are asked for again and again with --watch, until Ctrl-C", async () => {
+  it("are listed again and again with --watch, until Ctrl-C", async () => {
     const interruption = new AbortController();
     const asked = ["messages", "ls", "--label", "watched", "--watch", "1"];
     const watching = cli.run(asked, {
@@ -209,7 +209,7 @@ describe("dead letters", () => {
     );
   };
 
-  it("are listed, shown, retried and removed: matches of filters are counted before", async () => {
+  it("are listed, shown, retried and removed; a filter counts its matches before it acts", async () => {
     const [letter, second, third] = await failing("broken", 3);
     const newest = await cli.ok("dlq", "ls", "--label", "broken", "--limit", "2");
     expect(newest.map(({ dlqId }) => dlqId)).toEqual([letter?.["dlqId"], second?.["dlqId"]]);
@@ -227,7 +227,7 @@ describe("dead letters", () => {
     expect(await cli.ok("dlq", "ls", "--label", "broken")).toEqual([]);
   });
 
-  it("one is sent again with its body as the editor leaves it, and all else as it was", async () => {
+  it("are sent again with the body as the editor leaves it, and everything else unchanged", async () => {
     const to = destination.url("/edited");
     destination.answers("/edited", (_, response) => response.writeHead(422).end());
     const given = ["--retries", "0", "--label", "edited", "-H", "X-Shop: north", "--method", "PUT"];
@@ -284,7 +284,7 @@ describe("dead letters", () => {
     expect([code, err.split("\n").length]).toEqual([5, 2]);
   });
 
-  it("one is told of as one, and more as more", async () => {
+  it("are counted in singular and plural", async () => {
     await failing("counted", 2);
     const onTerminal = { isTerminal: true };
     const many = await cli.run(["dlq", "rm", "--label", "counted"], onTerminal);
@@ -295,7 +295,7 @@ describe("dead letters", () => {
     expect(one.out).toBe("1 dead letter removed\n");
   });
 
-  describe("that are worked when Ctrl-C comes", () => {
+  describe("that are removed while Ctrl-C comes", () => {
     /** Starts a proxy before the server. The `n`th request with this method waits until `meanwhile` has happened. */
     async function behind(n: number, method: string, meanwhile: () => Promise<void>) {
       let asked = 0;
@@ -316,7 +316,7 @@ describe("dead letters", () => {
       return { url: `http://127.0.0.1:${port}`, close: () => proxy.close() };
     }
 
-    it("end after the request that is under way: the rest stays, and it says how far it came", async () => {
+    it("stay after the request under way, and the command says how many it removed", async () => {
       const items = Array.from({ length: 230 }, () => ({
         destination: destination.url("/stopped"),
         headers: { "Service-Retries": "0", "Service-Label": "stopped" },
@@ -343,7 +343,7 @@ describe("dead letters", () => {
       expect(err).toBe("posthaste: interrupted: 200 dead letters removed, the rest is unchanged\n");
     });
 
-    it("are told of as done where none is left", async () => {
+    it("are reported as done where none is left", async () => {
       await failing("last", 1);
       const interruption = new AbortController();
       const proxy = await behind(1, "DELETE", async () => interruption.abort());
@@ -459,7 +459,7 @@ describe("schedules, queues, groups, flow keys, signing keys and tenants", () =>
 });
 
 describe("workflow runs", () => {
-  it("are started, listed, shown as a tree, begun again, gone on with, told of events and cancelled", async () => {
+  it("are started, listed, shown as a tree, restarted, resumed, notified of events and cancelled", async () => {
     const to = destination.url("/no-workflow");
     const { workflowRunId } = (await cli.ok("runs", "start", to, "--id", "cli-run"))[0] ?? {};
     expect(workflowRunId).toBe("cli-run");
@@ -489,7 +489,7 @@ describe("workflow runs", () => {
     ["restart", "restarted"],
     ["resume", "resumed"],
   ])(
-    "that failed and match a filter %s after --yes, each once, and those that are named",
+    "that failed: %s takes those of a filter after --yes, each once, and those with given ids",
     async (does, done) => {
       const label = `to-${does}`;
       const to = destination.url(`/${label}`);
@@ -518,7 +518,7 @@ describe("workflow runs", () => {
     },
   );
 
-  it("are shown with the results of their steps, and a starting run with its payload", async () => {
+  it("are shown with the results of their steps, and a run that starts with its payload", async () => {
     const to = destination.url("/shown");
     await cli.ok("runs", "start", to, "--id", "shown", "--delay", "1h", "-d", '{"order":17}');
 
@@ -528,7 +528,7 @@ describe("workflow runs", () => {
     await cli.ok("runs", "cancel", "shown");
   });
 
-  it("are cancelled by filter, however many they are, and only those of that very workflow", async () => {
+  it("are cancelled by filter, however many they are, and no run of another workflow", async () => {
     const [to, longer] = [destination.url("/many"), destination.url("/many/longer")];
     const start = (url: string) => cli.ok("runs", "start", url, "--delay", "1h");
     await Promise.all(Array.from({ length: 103 }, () => start(to)));
@@ -544,7 +544,7 @@ describe("workflow runs", () => {
   });
 });
 
-describe("show begins with the reason", () => {
+describe("show", () => {
   const answer = '{"error":"no such order"}';
   let messageId: string;
   let dlqId: string;
@@ -587,19 +587,22 @@ describe("show begins with the reason", () => {
   });
   afterAll(() => void later.close());
 
-  it.each(["messages", "dlq", "runs"])("%s show finds each by any of its ids", async (command) => {
-    const root = (await cli.ok("runs", "show", "why-run"))[0];
-    const steps = JSON.stringify(root?.["steps"]);
-    const ofRun = /"messageId":"(msg_[^"]+)"/.exec(steps)?.[1] ?? "none";
+  it.each(["messages", "dlq", "runs"])(
+    "%s show finds a message, a dead letter and a run by each of its ids",
+    async (command) => {
+      const root = (await cli.ok("runs", "show", "why-run"))[0];
+      const steps = JSON.stringify(root?.["steps"]);
+      const ofRun = /"messageId":"(msg_[^"]+)"/.exec(steps)?.[1] ?? "none";
 
-    for (const id of [messageId, dlqId])
-      expect((await cli.ok(command, "show", id))[0]).toMatchObject({ messageId, dlqId });
-    for (const id of ["why-run", runLetter, ofRun])
-      expect((await cli.ok(command, "show", id))[0]).toMatchObject({ workflowRunId: "why-run" });
-    expect((await cli.run([command, "show", "none"])).code).toBe(5);
-  });
+      for (const id of [messageId, dlqId])
+        expect((await cli.ok(command, "show", id))[0]).toMatchObject({ messageId, dlqId });
+      for (const id of ["why-run", runLetter, ofRun])
+        expect((await cli.ok(command, "show", id))[0]).toMatchObject({ workflowRunId: "why-run" });
+      expect((await cli.run([command, "show", "none"])).code).toBe(5);
+    },
+  );
 
-  it("of a failed message: its state, status and answer, and then all of its events", async () => {
+  it("of a failed message begins with its state, status and answer, then lists all of its events", async () => {
     const { out } = await cli.run(["messages", "show", messageId], { isTerminal: true });
 
     expect(out.split("\n").slice(0, 4)).toEqual([
@@ -611,7 +614,7 @@ describe("show begins with the reason", () => {
     expect(out).toMatch(/^\S+Z +CREATED\n\S+Z +ACTIVE\n\S+Z +ERROR +404\n\S+Z +FAILED$/m);
   });
 
-  it("of a failed run: its error, status and answer", async () => {
+  it("of a failed run begins with its error, status and answer", async () => {
     const { out } = await cli.run(["runs", "show", "why-run"], { isTerminal: true });
 
     expect(out).toMatch(
@@ -622,7 +625,7 @@ describe("show begins with the reason", () => {
     });
   });
 
-  it("of a message that waits for its retry: the error, and the time of the retry", async () => {
+  it("of a message that waits for its retry has the error and the time of the retry", async () => {
     const to = destination.url("/why");
     const id = await published(to, "--retries", "1", "--retry-delay", "3600000");
     const [shown] = await eventually(
@@ -635,7 +638,7 @@ describe("show begins with the reason", () => {
     await cli.ok("messages", "cancel", id);
   });
 
-  it("a minute after the end a message is found in the log, and by the id of a dead letter that is gone", async () => {
+  it("finds a message a minute after its end in the log, also by the id of a removed dead letter", async () => {
     const delivered = await published(destination.url("/delivered"));
     const show = (id: string) => cli.ok("messages", "show", id, "--server", laterUrl);
     const [well] = await eventually(
@@ -652,7 +655,7 @@ describe("show begins with the reason", () => {
 });
 
 describe("profiles", () => {
-  it("name servers: the one in use, and any by its name", async () => {
+  it("name servers: one in use, and each by its name", async () => {
     const env = { POSTHASTE_URL: "", POSTHASTE_TOKEN: "" };
     const url = `http://127.0.0.1:${server.port}`;
     await cli.run(["profile", "set", "here", url], { stdin: `${developmentToken}\n` });
@@ -819,7 +822,7 @@ describe("a failure is one line, with an exit code for its kind", () => {
     }
   });
 
-  it("on a terminal a list is a table, and text of a server cannot move the cursor", async () => {
+  it("a terminal gets a list as a table, and no text of a server moves its cursor", async () => {
     const hostile = "\u001b[2J\u009b31m\u202e";
     destination.answers("/hostile", (_, response) => response.writeHead(500).end(hostile));
     await published(destination.url("/hostile"), "--retries", "0", "--label", "hostile");

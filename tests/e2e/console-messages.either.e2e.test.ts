@@ -13,7 +13,7 @@ const letterId = async (label: string): Promise<string> =>
 
 describe("a message", () => {
   journey(
-    "to a receiver that fails is found, the receiver mended, and the message retried",
+    "to a failing receiver is found, the receiver repaired, and the message retried",
     async () => {
       const answer = '{"error":"the mail server is down"}';
       await pages.failed("welcome-mail", 1, {}, '{"to":"ada@example.com"}', answer);
@@ -57,7 +57,7 @@ describe("a message", () => {
   );
 
   journey(
-    "that failed is sent again with another body, and each of the two leads to the other",
+    "that failed is sent again with another body, and the old and the new message link to each other",
     async () => {
       const redacted = {
         "service-redact-fields": "header[x-secret]",
@@ -98,7 +98,7 @@ describe("a message", () => {
     },
   );
 
-  journey("whose dead letter was removed says that it was not retried", async () => {
+  journey("shows that it was not retried when its dead letter was removed", async () => {
     const [failed = ""] = await pages.failed("gone", 1);
     await pages.server.client.delete(`/v2/dlq/${await letterId("gone")}`);
     const { page } = await pages.signedIn(`#/messages/${failed}`);
@@ -106,7 +106,7 @@ describe("a message", () => {
     await isThere(page, "Its dead letter was removed, sent again as a message that the log");
   });
 
-  journey("is found by filters in words, which stand in the address", async () => {
+  journey("is found by filters in words, which the address keeps", async () => {
     const [id = ""] = await pages.failed("by-filter", 1);
     const opened = await pages.signedIn();
     const { page } = opened;
@@ -135,7 +135,7 @@ describe("a message", () => {
     await isThere(page, "No message matches");
   });
 
-  journey("of more than a page is on one of the pages, none on two", async () => {
+  journey("stands on exactly one page of a list of several", async () => {
     const headers = { "service-label": "paged" };
     const url = pages.destination.url("/paged");
     const made = await Promise.all(
@@ -155,7 +155,7 @@ describe("a message", () => {
     expect([...first, ...second].toSorted()).toEqual(made.toSorted());
   });
 
-  journey("that lies far back in the log is looked for, answer by answer", async () => {
+  journey("far back in the log is searched for, page by page", async () => {
     const id = await pages.server.client.published(pages.destination.url("/far-back"), {
       "service-label": "far-back",
       "service-delay": "1h",
@@ -178,43 +178,46 @@ describe("a message", () => {
     expect(asked.slice(0, 3)).toEqual([null, "cursor-1", "cursor-2"]);
   });
 
-  journey("is one row, which is a link over its whole width and opens beside it, too", async () => {
-    pages.destination.answers("/one-row", (_, response, nth) =>
-      response.writeHead(nth < 2 ? 500 : 200).end(nth < 2 ? "" : '{"order":17}'),
-    );
-    const headers = {
-      "service-label": "one-row",
-      "service-retries": "3",
-      "service-retry-delay": "1",
-    };
-    const id = await pages.server.client.published(pages.destination.url("/one-row"), headers);
-    const opened = await pages.signedIn();
-    const { page } = opened;
+  journey(
+    "is one row, which is a link over its whole width and opens in a new tab, too",
+    async () => {
+      pages.destination.answers("/one-row", (_, response, nth) =>
+        response.writeHead(nth < 2 ? 500 : 200).end(nth < 2 ? "" : '{"order":17}'),
+      );
+      const headers = {
+        "service-label": "one-row",
+        "service-retries": "3",
+        "service-retry-delay": "1",
+      };
+      const id = await pages.server.client.published(pages.destination.url("/one-row"), headers);
+      const opened = await pages.signedIn();
+      const { page } = opened;
 
-    await visit(opened, "/messages?label=one-row", "Messages");
-    const rows = page.getByRole("table").locator("tbody tr");
-    const delivered = rows.filter({ hasText: "delivered" }).filter({ hasText: "3 of 4" });
-    await delivered.filter({ hasText: "500" }).waitFor();
-    const count = await rows.count();
-    const box = await delivered.boundingBox();
-    const edge = { x: (box?.width ?? 0) - 12, y: (box?.height ?? 0) / 2 };
-    const [beside] = await Promise.all([
-      page.context().waitForEvent("page"),
-      delivered.click({ position: edge, modifiers: ["ControlOrMeta"] }),
-    ]);
-    await delivered.click({ position: edge });
-    await page.getByRole("heading", { level: 1, name: `Message ${id}` }).waitFor();
-    await isThere(page, "Attempt 3");
-    await isThere(page, /^status 200$/);
-    await isThere(page, /^answered \d+ bytes?$/);
-    await isThere(page, '"order": 17');
+      await visit(opened, "/messages?label=one-row", "Messages");
+      const rows = page.getByRole("table").locator("tbody tr");
+      const delivered = rows.filter({ hasText: "delivered" }).filter({ hasText: "3 of 4" });
+      await delivered.filter({ hasText: "500" }).waitFor();
+      const count = await rows.count();
+      const box = await delivered.boundingBox();
+      const edge = { x: (box?.width ?? 0) - 12, y: (box?.height ?? 0) / 2 };
+      const [beside] = await Promise.all([
+        page.context().waitForEvent("page"),
+        delivered.click({ position: edge, modifiers: ["ControlOrMeta"] }),
+      ]);
+      await delivered.click({ position: edge });
+      await page.getByRole("heading", { level: 1, name: `Message ${id}` }).waitFor();
+      await isThere(page, "Attempt 3");
+      await isThere(page, /^status 200$/);
+      await isThere(page, /^answered \d+ bytes?$/);
+      await isThere(page, '"order": 17');
 
-    expect(count).toBe(1);
-    expect(beside.url()).toContain(`#/messages/${id}`);
-  });
+      expect(count).toBe(1);
+      expect(beside.url()).toContain(`#/messages/${id}`);
+    },
+  );
 
   journey(
-    "with very many attempts shows how it ended, each attempt, and no way to cancel it",
+    "with very many attempts shows its end and each attempt, and no button to cancel it",
     async () => {
       pages.destination.answers("/often", failing(60));
       const headers = { "service-retries": "120", "service-retry-delay": "1" };
@@ -246,29 +249,32 @@ describe("a message", () => {
     await isThere(page, /^delivered$/);
   });
 
-  journey("shows the beginning of a long body, says so, and all of it when asked", async () => {
-    const body = `begin ${"x".repeat(40_000)} end-of-it`;
-    const [id = ""] = await pages.failed("long", 1, {}, body);
-    const { page } = await pages.signedIn(`#/messages/${id}`);
+  journey(
+    "shows the beginning of a long body, says that it is cut, and shows all of it on request",
+    async () => {
+      const body = `begin ${"x".repeat(40_000)} end-of-it`;
+      const [id = ""] = await pages.failed("long", 1, {}, body);
+      const { page } = await pages.signedIn(`#/messages/${id}`);
 
-    const shown = page.getByRole("region", { name: "Body of the request, text" });
-    await shown.waitFor();
-    const before = await shown.textContent();
-    await page
-      .getByRole("region", { name: "Body of the request", exact: true })
-      .getByText("Cut here.")
-      .waitFor();
-    await page
-      .getByRole("region", { name: "Body of the request", exact: true })
-      .getByRole("button", { name: "Show all" })
-      .click();
-    await shown.getByText("end-of-it").waitFor();
+      const shown = page.getByRole("region", { name: "Body of the request, text" });
+      await shown.waitFor();
+      const before = await shown.textContent();
+      await page
+        .getByRole("region", { name: "Body of the request", exact: true })
+        .getByText("Cut here.")
+        .waitFor();
+      await page
+        .getByRole("region", { name: "Body of the request", exact: true })
+        .getByRole("button", { name: "Show all" })
+        .click();
+      await shown.getByText("end-of-it").waitFor();
 
-    expect(before).not.toContain("end-of-it");
-  });
+      expect(before).not.toContain("end-of-it");
+    },
+  );
 });
 
-describe("messages that wait", () => {
+describe("waiting messages", () => {
   journey("are counted by their filter, then cancelled, and no others", async () => {
     const { client } = pages.server;
     const url = pages.destination.url("/all-of-these");
@@ -314,9 +320,9 @@ describe("messages that wait", () => {
   });
 });
 
-describe("a text typed into the search leads there:", () => {
+describe("a text typed into the search leads", () => {
   journey(
-    "a queue, a group, a label, a flow key, a schedule and a URL by their names",
+    "to the lists of a queue, a group, a label, a flow key, a schedule and a URL by their names",
     async () => {
       const { client } = pages.server;
       const target = pages.destination.url("/by-name");
@@ -353,41 +359,44 @@ describe("a text typed into the search leads there:", () => {
     },
   );
 
-  journey("of a message, a dead letter, a schedule and a bulk action", async () => {
-    const { client } = pages.server;
-    const [messageId = ""] = await pages.failed("by-id", 1);
-    const target = pages.destination.url("/never");
-    await client.post(`/v2/schedules/${target}`, {
-      "service-cron": "0 0 1 1 *",
-      "service-schedule-id": "by-id",
-    });
-    const begun = await client.delete("/v2/messages?label=by-id&async=true");
-    const ids: Readonly<Record<string, string>> = {
-      [messageId]: `Message ${messageId}`,
-      [await letterId("by-id")]: "Dead letter",
-      "by-id": "Schedule by-id",
-      [String(begun.object()["actionId"])]: "Bulk action",
-    };
-    const opened = await pages.signedIn();
-    const { page, look, allowed } = opened;
+  journey(
+    "to the page of a message, a dead letter, a schedule and a bulk action by its id",
+    async () => {
+      const { client } = pages.server;
+      const [messageId = ""] = await pages.failed("by-id", 1);
+      const target = pages.destination.url("/never");
+      await client.post(`/v2/schedules/${target}`, {
+        "service-cron": "0 0 1 1 *",
+        "service-schedule-id": "by-id",
+      });
+      const begun = await client.delete("/v2/messages?label=by-id&async=true");
+      const ids: Readonly<Record<string, string>> = {
+        [messageId]: `Message ${messageId}`,
+        [await letterId("by-id")]: "Dead letter",
+        "by-id": "Schedule by-id",
+        [String(begun.object()["actionId"])]: "Bulk action",
+      };
+      const opened = await pages.signedIn();
+      const { page, look, allowed } = opened;
 
-    for (const [id, title] of Object.entries(ids)) {
-      await find(page, id, id);
-      await page.getByRole("heading", { level: 1, name: title }).waitFor();
-      await look();
-    }
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Go to anything" }).fill("of-nothing");
-    await isThere(page, "Nothing is called of-nothing.");
+      for (const [id, title] of Object.entries(ids)) {
+        await find(page, id, id);
+        await page.getByRole("heading", { level: 1, name: title }).waitFor();
+        await look();
+      }
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "Go to anything" }).fill("of-nothing");
+      await isThere(page, "Nothing is called of-nothing.");
 
-    // The browser itself reports each 404.
-    allowed.push(/404/);
-  });
+      // The browser itself reports each 404.
+      allowed.push(/404/);
+    },
+  );
 });
 
 describe("dead letters", () => {
   journey(
-    "are retried and removed one by one, each by its own button; removing asks first",
+    "are retried and removed one by one, each by its own button, and removing asks first",
     async () => {
       await pages.failed("one-by-one", 2);
       const letters = await pages.letters("one-by-one");
@@ -419,7 +428,7 @@ describe("dead letters", () => {
   );
 
   journey(
-    "of a filter are found, all 205, retried in calls of a hundred, and no more than that",
+    "of a filter are found, all 205, and retried in calls of a hundred, and no others",
     async () => {
       await pages.failed("many", 205);
       pages.works("/many");
@@ -448,7 +457,7 @@ describe("dead letters", () => {
   );
 
   journey(
-    "that could not all be retried say how many were, and the rest is counted anew",
+    "that could not all be retried: the page says how many were, and counts the rest anew",
     async () => {
       await pages.failed("half", 105);
       pages.works("/half");
@@ -476,7 +485,7 @@ describe("dead letters", () => {
     },
   );
 
-  journey("stay where they are when the page is left between two calls", async () => {
+  journey("stay unchanged when the page is left between two calls", async () => {
     await pages.failed("left", 105);
     pages.works("/left");
     const opened = await pages.signedIn("#/dead-letters?label=left");
@@ -507,7 +516,7 @@ describe("dead letters", () => {
     expect(calls).toBe(1);
   });
 
-  journey("are removed, all that a filter takes, when that is confirmed", async () => {
+  journey("of a filter are all removed after a confirmation", async () => {
     await pages.failed("away", 3);
     const { page } = await pages.signedIn("#/dead-letters?label=away");
 
@@ -519,7 +528,7 @@ describe("dead letters", () => {
   });
 });
 
-describe("texts of others", () => {
+describe("text from a caller or a receiver", () => {
   journey("is shown as text in every list and on every page", async () => {
     const label = "hostile";
     const headers = { "service-forward-x-hostile": "<img src=x onerror=alert(1)>" };
@@ -550,7 +559,7 @@ describe("texts of others", () => {
     expect(await inert()).toContain("\\u0000\\u202ex");
   });
 
-  journey("and is redacted stands on no page of a message or its letter", async () => {
+  journey("is on no page of a message or its letter where it is redacted", async () => {
     const secret = "canary-31337";
     const headers = {
       "service-redact-fields": "body, header[x-secret]",

@@ -79,7 +79,7 @@ const overview = async () => {
   return opened;
 };
 
-describe("from the overview it takes two clicks to see", () => {
+describe("two clicks from the overview show", () => {
   journey("why the webhook for order 17 failed, and what the receiver answered", async () => {
     const { page, allowed } = await overview();
 
@@ -92,7 +92,7 @@ describe("from the overview it takes two clicks to see", () => {
     allowed.push(/404/);
   });
 
-  journey("which destination fails most, with what, since when", async () => {
+  journey("which destination fails most, why, and since when", async () => {
     const { page, look } = await overview();
     const failing = page.getByRole("region", { name: "Destinations that fail", exact: true });
 
@@ -107,7 +107,7 @@ describe("from the overview it takes two clicks to see", () => {
     await page.getByRole("row").filter({ hasText: "order-17" }).waitFor();
   });
 
-  journey("what is stuck, and what holds it up", async () => {
+  journey("what is stuck, and what holds it", async () => {
     const { page } = await overview();
     const held = page.getByRole("region", { name: "Held up", exact: true });
 
@@ -139,7 +139,7 @@ describe("from the overview it takes two clicks to see", () => {
     await look();
   });
 
-  journey("whether the tenant is near its limits", async () => {
+  journey("whether the tenant is close to its limits", async () => {
     const { page, look } = await overview();
 
     await page.getByRole("link", { name: "Limits", exact: true }).click();
@@ -148,7 +148,7 @@ describe("from the overview it takes two clicks to see", () => {
   });
 });
 
-describe("from the overview it takes two clicks to begin to", () => {
+describe("two clicks from the overview begin to", () => {
   journey("send a message again with a changed body", async () => {
     const { page, look, allowed } = await overview();
     pages.works("/changed");
@@ -191,7 +191,7 @@ describe("from the overview it takes two clicks to begin to", () => {
     await page.getByRole("region", { name: "Step ship" }).getByText("by ada").waitFor();
   });
 
-  journey("retry all that failed at a host since a time", async () => {
+  journey("retry everything that failed at a host since a time", async () => {
     const { page } = await overview();
     const reasons = page.getByRole("region", {
       name: "Dead letters by destination and reason",
@@ -245,8 +245,8 @@ describe("from the overview it takes two clicks to begin to", () => {
   });
 });
 
-describe("a session that ends", () => {
-  journey("asks to sign in again above the page, and keeps what was typed", async () => {
+describe("a session that has ended", () => {
+  journey("is begun again above the page, and what was typed stays", async () => {
     const { page, allowed } = await overview();
     const refused = { status: 401, json: { error: "the token is missing or unknown" } };
 

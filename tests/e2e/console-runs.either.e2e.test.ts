@@ -66,7 +66,7 @@ const isInside = (a: Box, b: Box): boolean =>
   a.x >= b.x && a.y >= b.y && a.x + a.width <= b.x + b.width && a.y + a.height <= b.y + b.height;
 
 describe("a run", () => {
-  journey("is shown step by step, its results when asked for, and as a graph", async () => {
+  journey("is shown step by step, with its results on request, and as a graph", async () => {
     const url = workflow("/shown", async (context) => {
       const order = await context.run("read-order", () => ({ order: context.requestPayload }));
       await Promise.all([
@@ -111,7 +111,7 @@ describe("a run", () => {
 
   for (const does of ["Restart", "Resume"] as const) {
     journey(
-      `that failed says why, and is ${does === "Restart" ? "begun again" : "gone on with"}`,
+      `that failed shows the reason, and is ${does === "Restart" ? "restarted" : "resumed"}`,
       async () => {
         let isBroken = true;
         let firsts = 0;
@@ -149,7 +149,7 @@ describe("a run", () => {
     );
   }
 
-  journey("that failed is restarted or resumed with all that a filter takes, once", async () => {
+  journey("that failed is restarted or resumed with every run of a filter, once", async () => {
     let isBroken = true;
     let firsts = 0;
     const url = workflow("/all-again", async (context) => {
@@ -194,7 +194,7 @@ describe("a run", () => {
     expect(firsts).toBe(6);
   });
 
-  journey("that goes on is cancelled with all that a filter takes, and no other", async () => {
+  journey("that is active is cancelled with every run of a filter, and no others", async () => {
     const given = "order:18,eu;it's";
     const url = workflow("/all-cancelled", async (context) => context.sleep("long", "1h"));
     const mine = await started(url, { label: "all-cancelled", workflowRunId: given });
@@ -215,7 +215,7 @@ describe("a run", () => {
     expect(runs[0]?.workflowState).toBe("RUN_STARTED");
   });
 
-  journey("that goes on is cancelled when that is confirmed", async () => {
+  journey("that is active is cancelled after a confirmation", async () => {
     const url = workflow("/cancelled", async (context) => context.sleep("long", "1h"));
     const { id, state } = await started(url);
     const reader = await pages.signedIn(`#/runs/${id}`, { token: readOnlyToken });
@@ -231,7 +231,7 @@ describe("a run", () => {
     expect(forReaders.filter((name) => /cancel|tell/i.test(name))).toEqual([]);
   });
 
-  journey("of any id opens by its link, and by its name without the prefix", async () => {
+  journey("opens by the link of any id, and by its name without the prefix", async () => {
     const given = "order:17@eu&a=b+c,$1;x!*'()";
     const url = workflow("/named", async (context) => context.run("only", () => "done"));
     const { state, id } = await started(url, { workflowRunId: given });
@@ -249,7 +249,7 @@ describe("a run", () => {
     allowed.push(/404/);
   });
 
-  journey("with what others wrote is shown as text, and redacted fields nowhere", async () => {
+  journey("shows text of others as text, and redacted fields nowhere", async () => {
     const secret = "canary-31337";
     const name = "<img src=x onerror=alert(1)>\u202e";
     const url = workflow("/hostile", async (context) => {
@@ -277,7 +277,7 @@ describe("a run", () => {
     expect(await page.content()).not.toContain(secret);
   });
 
-  journey("of ten thousand steps is in the page in part, and answers at once", async () => {
+  journey("of ten thousand steps is shown in part, by a page that stays quick", async () => {
     const opened = await pages.signedIn();
     const { page } = opened;
     const began = 1_700_000_000_000;

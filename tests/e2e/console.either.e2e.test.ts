@@ -37,7 +37,7 @@ const inShell = promisify(execFile);
 const writing = /^(Publish|Send again|Edit|New|Change)/;
 
 describe("the console is served", () => {
-  journey("with a policy that lets in nothing but its own files", async () => {
+  journey("under a policy that allows nothing but its own files", async () => {
     const reply = await fetch(`${pages.origin}/console/`);
     const moved = await fetch(`${pages.origin}/console?x=1`, { redirect: "manual" });
 
@@ -67,42 +67,39 @@ describe("the console is served", () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(firstLoadBytesMax);
   });
 
-  journey(
-    "below any path of a proxy, where every page of it works and no other host is there",
-    async () => {
-      const proxy = await Proxy.start("/tools/", pages.server.port);
-      try {
-        const at = `${proxy.url}console/`;
-        const opened = await pages.signedIn("", { at });
-        const titles = [
-          "Messages",
-          "Dead letters",
-          "Runs",
-          "Schedules",
-          "Queues",
-          "Groups",
-          "Flow keys",
-          "Limits",
-          "Audit log",
-        ];
-        for (const title of titles) {
-          await opened.page.getByRole("link", { name: title, exact: true }).click();
-          await opened.page.getByRole("heading", { level: 1, name: title }).waitFor();
-          await settled(opened.page);
-          await opened.look();
-          expect(await opened.page.title()).toBe(`${title} · Posthaste`);
-        }
-        await opened.page.close();
-      } finally {
-        await proxy.stop();
+  journey("below any path of a proxy, where every page works and asks no other host", async () => {
+    const proxy = await Proxy.start("/tools/", pages.server.port);
+    try {
+      const at = `${proxy.url}console/`;
+      const opened = await pages.signedIn("", { at });
+      const titles = [
+        "Messages",
+        "Dead letters",
+        "Runs",
+        "Schedules",
+        "Queues",
+        "Groups",
+        "Flow keys",
+        "Limits",
+        "Audit log",
+      ];
+      for (const title of titles) {
+        await opened.page.getByRole("link", { name: title, exact: true }).click();
+        await opened.page.getByRole("heading", { level: 1, name: title }).waitFor();
+        await settled(opened.page);
+        await opened.look();
+        expect(await opened.page.title()).toBe(`${title} · Posthaste`);
       }
-    },
-  );
+      await opened.page.close();
+    } finally {
+      await proxy.stop();
+    }
+  });
 });
 
 describe("signing in", () => {
   journey(
-    "says in the server's words why a token is not taken, keeps none, and takes the next",
+    "shows the server's reason for refusing a token, keeps none, and accepts the next token",
     async () => {
       const opened = await pages.open();
       const { page, allowed } = opened;
@@ -124,35 +121,38 @@ describe("signing in", () => {
     },
   );
 
-  journey("is done once for all tabs, and so is signing out, which ends the session", async () => {
-    const opened = await pages.signedIn();
-    const { page, allowed } = opened;
-    const context = page.context();
-    const tab = await pages.tabBeside(opened, `${pages.origin}/console/#/queues`);
-    const asked = page.waitForRequest("**/v2/me");
-    await page.reload();
-    const { cookie = "", "posthaste-session": session = "" } = await (await asked).allHeaders();
-    await isIn(page);
-    const [kept] = await context.cookies();
+  journey(
+    "is done once for all tabs, and signing out ends the session for all of them",
+    async () => {
+      const opened = await pages.signedIn();
+      const { page, allowed } = opened;
+      const context = page.context();
+      const tab = await pages.tabBeside(opened, `${pages.origin}/console/#/queues`);
+      const asked = page.waitForRequest("**/v2/me");
+      await page.reload();
+      const { cookie = "", "posthaste-session": session = "" } = await (await asked).allHeaders();
+      await isIn(page);
+      const [kept] = await context.cookies();
 
-    await signOut(page);
-    await tab.getByRole("link", { name: "Limits", exact: true }).click();
-    await tab.getByRole("dialog", { name: "Sign in again" }).waitFor();
-    const left = await context.cookies();
-    await signIn(page, developmentToken);
-    // A browser focuses the visible tab.
-    await tab.bringToFront();
-    await tab.evaluate("window.dispatchEvent(new Event('focus'))");
-    await tab.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
+      await signOut(page);
+      await tab.getByRole("link", { name: "Limits", exact: true }).click();
+      await tab.getByRole("dialog", { name: "Sign in again" }).waitFor();
+      const left = await context.cookies();
+      await signIn(page, developmentToken);
+      // A browser focuses the visible tab.
+      await tab.bringToFront();
+      await tab.evaluate("window.dispatchEvent(new Event('focus'))");
+      await tab.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
 
-    expect(kept).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
-    expect(left).toEqual([]);
-    const stolen = { cookie, "posthaste-session": session };
-    expect((await new Client(pages.server.port, null).get("/v2/me", stolen)).status).toBe(401);
-    allowed.push(/401/);
-  });
+      expect(kept).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
+      expect(left).toEqual([]);
+      const stolen = { cookie, "posthaste-session": session };
+      expect((await new Client(pages.server.port, null).get("/v2/me", stolen)).status).toBe(401);
+      allowed.push(/401/);
+    },
+  );
 
-  journey("by a provider leads back to the console, or says why not", async () => {
+  journey("by a provider leads back to the console, or shows why it failed", async () => {
     const opened = await pages.open(`${proxy?.url}console/`);
     const { page, troubles } = opened;
     await page.context().unrouteAll();
@@ -174,7 +174,7 @@ describe("signing in", () => {
     expect(troubles.splice(0)).toEqual([]);
   });
 
-  journey("outlives a server that is away, or a proxy that answers in its place", async () => {
+  journey("outlives a server that is away, and a proxy that answers in its place", async () => {
     const opened = await pages.signedIn();
     const { page, allowed } = opened;
     const html = { status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" };
@@ -192,7 +192,7 @@ describe("signing in", () => {
     allowed.push(/502/);
   });
 
-  journey("with a token that may only read shows no control that writes, on no page", async () => {
+  journey("with a token that may only read shows no control that writes, on any page", async () => {
     const { client } = pages.server;
     const label = "looked-at";
     const flow = { "service-flow-control-key": label, "service-flow-control-value": "rate=1" };
@@ -245,7 +245,7 @@ describe("signing in", () => {
 });
 
 describe("a server that is away", () => {
-  journey("is said once, above what was there before, until it is back", async () => {
+  journey("is announced once, above the page as it was, until the server is back", async () => {
     await pages.failed("kept", 1);
     const { page, allowed } = await pages.signedIn();
     const html = { status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" };
@@ -268,7 +268,7 @@ describe("a server that is away", () => {
   });
 });
 
-describe("by keyboard alone", () => {
+describe("with the keyboard alone", () => {
   journey(
     "a message is found, its page read from its heading, and the message cancelled",
     async () => {
@@ -328,8 +328,8 @@ describe("by keyboard alone", () => {
   });
 });
 
-describe("what happens", () => {
-  journey("is shown by three tabs, which have one request open between them", async () => {
+describe("news", () => {
+  journey("appears in three tabs, which share one open request", async () => {
     const proxy = await Proxy.start("/", pages.server.port);
     try {
       const at = `${proxy.url}console/#/messages?label=seen-by-all`;
@@ -355,7 +355,7 @@ describe("what happens", () => {
     }
   });
 
-  journey("to one message is shown on its page as it happens", async () => {
+  journey("of one message appears on its page as it happens", async () => {
     pages.destination.answers("/followed", failing(1));
     const headers = { "service-retries": "1", "service-retry-delay": "3000" };
     const id = await pages.server.client.published(pages.destination.url("/followed"), headers);
@@ -367,7 +367,7 @@ describe("what happens", () => {
     await isThere(opened.page, /^delivered$/);
   });
 
-  journey("moves no row under the pointer: what is new waits until that rests", async () => {
+  journey("moves no row under the pointer: new rows wait until the pointer rests", async () => {
     const label = "under-the-pointer";
     const publish = () =>
       pages.server.client.published(pages.destination.url("/pointed"), { "service-label": label });
@@ -395,7 +395,7 @@ const field = async (path: string, name: string) =>
 
 describe("schedules", () => {
   journey(
-    "are paused and resumed, read with their times, and removed when that is confirmed",
+    "are paused and resumed, shown with their times, and removed after a confirmation",
     async () => {
       const target = pages.destination.url("/nightly");
       const headers = { "service-cron": "0 3 * * *", "service-schedule-id": "nightly" };
@@ -430,7 +430,7 @@ describe("schedules", () => {
     },
   );
 
-  journey("are made again by the curl that is copied", async () => {
+  journey("are made again by the copied curl command", async () => {
     const { client } = pages.server;
     const target = pages.destination.url("/copied?a=1&b=it's");
     const headers = {
@@ -472,7 +472,7 @@ describe("schedules", () => {
     expect(await read()).toEqual(before);
   });
 
-  journey("of more than a page are read page by page", async () => {
+  journey("that fill several pages are listed page by page", async () => {
     const made = Array.from({ length: 105 }, (_, nth) =>
       pages.server.client.post(`/v2/schedules/${pages.destination.url("/paged")}`, {
         "service-cron": "0 0 1 1 *",
@@ -498,35 +498,32 @@ describe("schedules", () => {
 });
 
 describe("queues", () => {
-  journey(
-    "are paused, resumed, and deleted with their messages when that is confirmed",
-    async () => {
-      const { client } = pages.server;
-      await client.post("/v2/queues", {}, '{"queueName":"mails","paused":true}');
-      await client.post(`/v2/enqueue/mails/${pages.destination.url("/mails")}`);
-      const opened = await pages.signedIn();
-      const { page } = opened;
+  journey("are paused, resumed, and deleted with their messages after a confirmation", async () => {
+    const { client } = pages.server;
+    await client.post("/v2/queues", {}, '{"queueName":"mails","paused":true}');
+    await client.post(`/v2/enqueue/mails/${pages.destination.url("/mails")}`);
+    const opened = await pages.signedIn();
+    const { page } = opened;
 
-      await visit(opened, "/queues", "Queues");
-      await page.getByRole("button", { name: "Resume mails" }).click();
-      await page.getByRole("button", { name: "Pause mails" }).waitFor();
-      await pages.destination.arrival("/mails");
-      await page.getByRole("button", { name: "Pause mails" }).click();
-      await page.getByRole("button", { name: "Resume mails" }).waitFor();
-      expect(await field("/v2/queues/mails", "paused")).toBe(true);
-      await page.getByRole("button", { name: "Delete mails" }).click();
-      await page.getByRole("button", { name: /^Yes, delete/ }).click();
+    await visit(opened, "/queues", "Queues");
+    await page.getByRole("button", { name: "Resume mails" }).click();
+    await page.getByRole("button", { name: "Pause mails" }).waitFor();
+    await pages.destination.arrival("/mails");
+    await page.getByRole("button", { name: "Pause mails" }).click();
+    await page.getByRole("button", { name: "Resume mails" }).waitFor();
+    expect(await field("/v2/queues/mails", "paused")).toBe(true);
+    await page.getByRole("button", { name: "Delete mails" }).click();
+    await page.getByRole("button", { name: /^Yes, delete/ }).click();
 
-      await eventually(
-        () => client.get("/v2/queues/mails"),
-        ({ status }) => status === 404,
-      );
-    },
-  );
+    await eventually(
+      () => client.get("/v2/queues/mails"),
+      ({ status }) => status === 404,
+    );
+  });
 });
 
 describe("groups", () => {
-  journey("get and lose endpoints, and say why one is refused", async () => {
+  journey("get and lose endpoints, and show why one is refused", async () => {
     const { client } = pages.server;
     const endpoints = [{ url: pages.destination.url("/audit"), name: "archive" }];
     await client.post("/v2/topics/audit/endpoints", {}, JSON.stringify({ endpoints }));
@@ -554,46 +551,43 @@ describe("groups", () => {
     allowed.push(/400/);
   });
 
-  journey(
-    "have settings, which each publish to them takes, or the field says why not",
-    async () => {
-      const { client } = pages.server;
-      const endpoints = [{ url: pages.destination.url("/settled") }];
-      await client.post("/v2/topics/settled/endpoints", {}, JSON.stringify({ endpoints }));
-      const opened = await pages.signedIn("#/groups/settled");
-      const { page, allowed } = opened;
-      const field = page.getByLabel("Headers of every publish that does not give its own");
-      const change = page.getByRole("button", { name: "Change the settings" });
+  journey("have settings that their publishes take, or the field shows why not", async () => {
+    const { client } = pages.server;
+    const endpoints = [{ url: pages.destination.url("/settled") }];
+    await client.post("/v2/topics/settled/endpoints", {}, JSON.stringify({ endpoints }));
+    const opened = await pages.signedIn("#/groups/settled");
+    const { page, allowed } = opened;
+    const field = page.getByLabel("Headers of every publish that does not give its own");
+    const change = page.getByRole("button", { name: "Change the settings" });
 
-      await field.fill("Service-Retires: 5");
-      await change.click();
-      await page.locator("[name=headers][aria-invalid=true]").waitFor();
-      await isThere(page, /Service-Retries/);
-      expect(await field.inputValue()).toBe("Service-Retires: 5");
-      await opened.look();
-      await field.fill("Service-Retries: 5\nService-Label: of-settled\nService-Delay: 1h");
-      await change.click();
-      await isThere(page, "The settings were changed.");
-      await page.reload();
-      await eventually(
-        () => field.inputValue(),
-        (text) => text.includes("Service-Retries: 5"),
-      );
-      const [made] = (await client.post("/v2/publish/settled")).list();
-      const id = String(made?.["messageId"]);
-      const message = await eventually(
-        () => client.get(`/v2/messages/${id}`),
-        ({ status }) => status === 200,
-      );
+    await field.fill("Service-Retires: 5");
+    await change.click();
+    await page.locator("[name=headers][aria-invalid=true]").waitFor();
+    await isThere(page, /Service-Retries/);
+    expect(await field.inputValue()).toBe("Service-Retires: 5");
+    await opened.look();
+    await field.fill("Service-Retries: 5\nService-Label: of-settled\nService-Delay: 1h");
+    await change.click();
+    await isThere(page, "The settings were changed.");
+    await page.reload();
+    await eventually(
+      () => field.inputValue(),
+      (text) => text.includes("Service-Retries: 5"),
+    );
+    const [made] = (await client.post("/v2/publish/settled")).list();
+    const id = String(made?.["messageId"]);
+    const message = await eventually(
+      () => client.get(`/v2/messages/${id}`),
+      ({ status }) => status === 200,
+    );
 
-      expect(message.object()).toMatchObject({ maxRetries: 5, label: "of-settled" });
-      allowed.push(/400/);
-    },
-  );
+    expect(message.object()).toMatchObject({ maxRetries: 5, label: "of-settled" });
+    allowed.push(/400/);
+  });
 });
 
 describe("flow keys", () => {
-  journey("are pinned before any publish names them, or the field says why not", async () => {
+  journey("are pinned before any publish names them, or the field shows why not", async () => {
     const key = "new:key/1 & more";
     const at = `/v2/flowControl/${encodeURIComponent(key)}`;
     const opened = await pages.signedIn("#/flow-keys");
@@ -673,13 +667,16 @@ describe("the operator's console", () => {
     return opened;
   };
 
-  journey("is not entered without the password, and keeps none in reach of a script", async () => {
-    const { page, allowed } = await signIn("a-wrong-password");
+  journey(
+    "opens by the password alone, and keeps no password within reach of a script",
+    async () => {
+      const { page, allowed } = await signIn("a-wrong-password");
 
-    await page.getByRole("alert").getByText("user and password are missing or wrong").waitFor();
-    expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
-    allowed.push(/401/);
-  });
+      await page.getByRole("alert").getByText("user and password are missing or wrong").waitFor();
+      expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
+      allowed.push(/401/);
+    },
+  );
 
   journey("shows a viewer the tenants and the audit log, and no control that writes", async () => {
     const { page, look } = await signIn(otherPasswords.auditor, "auditor");
@@ -705,7 +702,7 @@ describe("the operator's console", () => {
   });
 
   journey(
-    "makes a tenant and its tokens, changes its plan, revokes a token, and closes it",
+    "makes a tenant and its tokens, changes its plan, revokes a token and closes the tenant",
     async () => {
       const operator = new Operator(pages.server);
       const opened = await signIn(operatorPassword);

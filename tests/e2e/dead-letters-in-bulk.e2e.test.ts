@@ -55,7 +55,7 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
     expect((await client.post(`/v2/dlq/retry/${id}`)).status).toBe(404);
   });
 
-  it("201 with replaceBody=true has the body of the request, and all else as it was", async () => {
+  it("201 with replaceBody=true sends the body of the request, and everything else unchanged", async () => {
     const path = `/edited-${name}`;
     const redacted = service({ "Redact-Fields": "body, header[x-mine]" });
     const [id = ""] = await failed(path.slice(1), 1, "the body", {
@@ -77,7 +77,7 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
     expect((await client.get(`/v2/dlq/${id}`)).status).toBe(404);
   });
 
-  it("201 makes a message that names the one that failed, whose log names it", async () => {
+  it("201 makes a message that names the failed one, whose log names the new one", async () => {
     const path = `/linked-${name}`;
     const [id = ""] = await failed(path.slice(1), 1);
     const [letter] = await listed(`dlqIds=${id}`);
@@ -97,7 +97,7 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
     for (const event of rest) expect(event).not.toHaveProperty("retryMessageId");
   });
 
-  it("400 of another query, and 413 of a body beyond the plan, keep the letter", async () => {
+  it("400 for a wrong query parameter, and 413 for a body beyond the plan, keep the letter", async () => {
     const [id = ""] = await failed(`refused-${name}`, 1);
 
     const unknown = await client.post(`/v2/dlq/retry/${id}?replacesBody=true`, {}, "x");
@@ -148,7 +148,7 @@ describe("POST /v2/dlq/retry", () => {
     expect(await listed("label=listed")).toEqual([]);
   });
 
-  it("201 retries matching letters, a number at a time, until the cursor is empty", async () => {
+  it("201 retries matching letters, a bounded number in each call, until the cursor is empty", async () => {
     await failed("matching", 5);
     const made: string[] = [];
 
@@ -173,7 +173,7 @@ describe("POST /v2/dlq/retry", () => {
     expect([reply.status, reply.json()]).toEqual([201, { cursor: "", responses: [] }]);
   });
 
-  it("404 when one of the ids is not there, and retries none", async () => {
+  it("404 for a list with an id of no letter, and retries none", async () => {
     const ids = await failed("missing", 1);
 
     const reply = await client.post(
@@ -218,7 +218,7 @@ describe("DELETE /v2/dlq", () => {
     expect(await listed("label=swept")).toEqual([]);
   });
 
-  it("retries and removes no more of a list of ids than count says, and goes on by the cursor", async () => {
+  it("retries and removes no more ids of a list than count, and continues by the cursor", async () => {
     const ids = await failed("counted", 5);
     const page = (cursor?: unknown) => JSON.stringify({ dlqIds: ids, count: 2, cursor });
 
@@ -237,7 +237,7 @@ describe("DELETE /v2/dlq", () => {
     expect(await listed("label=counted")).toEqual([]);
   });
 
-  it("404 when one of a list of ids is not there, also where count leaves that out", async () => {
+  it("404 for a list with an id of no letter, even behind the ids that count takes", async () => {
     const ids = await failed("counted-missing", 2);
 
     const body = JSON.stringify({ dlqIds: [...ids, "9999999999999-0"], count: 1 });
@@ -285,7 +285,7 @@ describe("a refused call changes nothing", () => {
     [{ "Service-Deduplication-Id": "x" }, 400, "Deduplication-Id"],
     [{ "Service-Retries": "1", "Upstash-Method": "PUT" }, 400, "Upstash-Method"],
     [{ "Service-Retries": "1001" }, 412, "quota maxRetries exceeded, current limit: 1000"],
-  ])("for headers that cannot be: %j", async (headers, status, text) => {
+  ])("400 for invalid headers: %j", async (headers, status, text) => {
     const [id = ""] = await failed(`refused-${status}-${Object.keys(headers).join("")}`, 1);
 
     const reply = await client.post(`/v2/dlq/retry/${id}`, headers);

@@ -53,7 +53,7 @@ const idsOf = (pages: readonly (readonly Json[])[]): readonly string[] =>
 
 describe("GET /v2/dlq", () => {
   describe("200", () => {
-    it("lists the oldest first, a hundred at most on a page, to the end without gap or repeat", async () => {
+    it("lists the oldest first, at most a hundred a page, to the end without gap or repeat", async () => {
       const pages = await allPages("label=first");
 
       const letters = pages.flat();
@@ -72,7 +72,7 @@ describe("GET /v2/dlq", () => {
     });
 
     it.each(["earliestFirst", "latestFirst"])(
-      "goes through all that were there, %s, while new ones arrive and old ones go",
+      "lists every letter that was there at its first page, %s, while new letters arrive and old ones go",
       async (order) => {
         const label = `moving-${order}`;
         const there = new Set(await fail(60, label));
@@ -123,7 +123,7 @@ describe("GET /v2/dlq", () => {
       ]);
     });
 
-    it("shows an answer that is no UTF-8 as base64", async () => {
+    it("shows an answer that is not UTF-8 as base64", async () => {
       await publish("binary", client, "/binary", "x");
 
       const { letters } = await eventually(
@@ -134,7 +134,7 @@ describe("GET /v2/dlq", () => {
       expect(letters).toMatchObject([{ responseBodyBase64: "/w==" }]);
     });
 
-    it("cuts bodies where trimBody says, and leaves them out at 0", async () => {
+    it("cuts bodies at trimBody, and leaves them out at 0", async () => {
       await fail(1, "trimmed");
 
       const cut = (await page("label=trimmed&trimBody=3")).letters;
@@ -148,7 +148,7 @@ describe("GET /v2/dlq", () => {
 });
 
 describe("/v2/dlq/{dlqId}", () => {
-  it("GET 200 answers the same as the list", async () => {
+  it("GET 200 answers the letter as the list has it", async () => {
     const [letter] = (await page("label=first&count=1")).letters;
 
     const reply = await client.get(`/v2/dlq/${textOf(letter?.["dlqId"])}`);
@@ -157,7 +157,7 @@ describe("/v2/dlq/{dlqId}", () => {
     expect(reply.object()).toEqual(letter);
   });
 
-  it("DELETE 200 removes it, and 404 says that it is gone", async () => {
+  it("DELETE 200 removes the letter, and 404 follows for the removed one", async () => {
     await fail(1, "deleted");
     const [letter] = (await page("label=deleted")).letters;
     const path = `/v2/dlq/${textOf(letter?.["dlqId"])}`;

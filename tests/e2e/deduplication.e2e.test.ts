@@ -50,7 +50,7 @@ describe.each(dialects)("an explicit id in the $prefix dialect", ({ prefix }) =>
 describe("an explicit id", () => {
   const once = (id: string) => service({ "Deduplication-Id": id });
 
-  it("holds when the first message has failed, and is free again once it was canceled", async () => {
+  it("applies after the first message has failed, and is free again after the first was cancelled", async () => {
     destination.answers("/fails", always(500));
     const settings = { ...once("failed"), ...service({ Retries: "0" }) };
     const failed = await client.publish(destination.url("/fails"), settings);
@@ -71,7 +71,7 @@ describe("an explicit id", () => {
     expect(again.object()).toMatchObject({ messageId: idOf(afterCancel), deduplicated: true });
   });
 
-  it("is not used up by a publish that was refused", async () => {
+  it("stays free after a refused publish", async () => {
     const refused = await client.publish(destination.url("/r"), {
       ...once("refused"),
       ...service({ Retries: "-1" }),
@@ -92,12 +92,12 @@ describe("an explicit id", () => {
   });
 });
 
-describe("the content", () => {
+describe("content-based deduplication", () => {
   const on = service({ "Content-Based-Deduplication": "true" });
   const publish = (path: string, body: string, headers: Record<string, string> = {}) =>
     client.publish(destination.url(path), { ...on, ...headers }, body);
 
-  it("is the same when destination, body, Content-Type and forwarded headers are", async () => {
+  it("answers a publish with the first id when destination, body, Content-Type and forwarded headers are the same", async () => {
     const headers = { "Content-Type": "text/plain", "Service-Forward-X": "1" };
 
     const first = await publish("/content", "body", headers);
@@ -118,7 +118,7 @@ describe("a URL group", () => {
     return listOf(reply.json());
   };
 
-  it("is deduplicated endpoint by endpoint", async () => {
+  it("is deduplicated for each endpoint by itself", async () => {
     await upsert("/g/1", "/g/2");
     const first = await publish();
 

@@ -23,7 +23,7 @@ describe("a message", () => {
     expect(at - before).toBeLessThan(lateMsMax);
   });
 
-  it("with a delay is delivered when it is over, and never early", async () => {
+  it("with a delay is delivered after it, and never early", async () => {
     // Warms up: the first answer of a kind is slow to check, in the process that is also the destination.
     await notBeforeOf(await client.published(destination.url("/read")));
 
@@ -76,7 +76,7 @@ describe("a message", () => {
     expect(callback.at - source.at).toBeLessThan(2_000 + lateMsMax);
   });
 
-  it("is logged within moments of its publish", async () => {
+  it("is logged soon after its publish", async () => {
     const id = await client.published(destination.url("/logged"), service({ Delay: "1h" }));
 
     const events = await eventually(

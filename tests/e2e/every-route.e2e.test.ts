@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const kinds = ["list", "read", "secret", "act", "write", "publish"] as const;
 
-describe("a name in the query that is not known", () => {
+describe("an unknown name in the query", () => {
   /** Returns the routes whose query is their own: not those that end in a destination or an event's name. */
   const routed = (): readonly RouteOf[] =>
     routes(estate, ...kinds).filter(
@@ -36,7 +36,7 @@ describe("a name in the query that is not known", () => {
     },
   );
 
-  it("is also that of a dry run where there is none: nothing is done", async () => {
+  it("is refused when it is dryRun on a removal that has no dry run, and nothing is removed", async () => {
     const single = ["/v2/messages/{messageId}", "/v2/schedules/{scheduleId}", "/v2/dlq/{dlqId}"];
     const removals = routed().filter(
       ({ method, template }) => method === "DELETE" && single.includes(template),
@@ -68,7 +68,7 @@ describe("another tenant", () => {
     other = new Client(server.port, secondUser.token);
   });
 
-  it("finds nothing by the ids of what is mine, and lists nothing of it", async () => {
+  it("finds nothing by the ids of the first tenant, and its lists have nothing of the first tenant", async () => {
     for (const { method, path, template, kind } of routes(estate, "read", "list")) {
       const { status, text } = await other.call(method, path, {});
       if (ids.some((id) => template.includes(id)))
@@ -84,7 +84,7 @@ describe("another tenant", () => {
       expect((await other.get(path)).list(list)).toEqual([]);
   });
 
-  it("changes nothing of mine on any route: with my ids, with my names, and without any", async () => {
+  it("changes nothing of the first tenant on any route, by its ids, by its names or without any", async () => {
     const bodies: Readonly<Record<string, object>> = selectionOf(estate);
     for (const { method, path, template } of routes(estate, "act", "write", "publish", "secret")) {
       const body = JSON.stringify(bodies[template] ?? {});

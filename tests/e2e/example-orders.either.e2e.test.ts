@@ -62,7 +62,7 @@ const ended = (id: string, state: string) =>
     (run) => run?.workflowState === state,
   );
 
-it("is paid, packed, delivered and told of, each step once", async () => {
+it("is paid, packed, delivered and reported, each step once", async () => {
   const sendFrom = Math.ceil(Date.now() / 1_000);
   const { workflowRunId } = await trigger({ id: "1", cents: 4_200, items: ["lamp"], sendFrom });
   const [asked] = await carrier.arrivals("/labels");
@@ -85,7 +85,7 @@ it("is paid, packed, delivered and told of, each step once", async () => {
   expect(done.filter((what) => what.endsWith(" 1")).toSorted()).toEqual(["charge 1", "reserve 1"]);
 });
 
-it("of a missing item is cancelled, and nothing more is done for it", async () => {
+it("of a missing item is cancelled without any further step", async () => {
   const { workflowRunId } = await trigger({ id: "3", cents: 4_200, items: ["moon"] });
 
   await ended(workflowRunId, "RUN_CANCELED");
@@ -93,7 +93,7 @@ it("of a missing item is cancelled, and nothing more is done for it", async () =
   expect(done.filter((what) => what.endsWith(" 3"))).toEqual([]);
 });
 
-it("that is fraud fails without another try, and gives its items back", async () => {
+it("found to be fraud fails without a retry, and returns its items to the stock", async () => {
   const { workflowRunId } = await trigger({ id: "2", cents: 2_000_000, items: ["car"] });
 
   await ended(workflowRunId, "RUN_FAILED");

@@ -72,7 +72,7 @@ describe.each([
   ...["node-http.ts", "express.ts", "fastify.ts", "hono.ts"],
   ...["next.ts", "cloudflare.ts", "lambda.ts"],
 ])("the receiver of %s", (file) => {
-  it("takes an order at the second attempt, and the publisher is told of each step", async () => {
+  it("takes an order at the second attempt, and the publisher hears of each attempt", async () => {
     await receive(file);
     const command = here(publishing?.code).replace(/ 17$/, ` ${file}`);
 
@@ -89,7 +89,7 @@ describe.each([
     expect(said).toContain(`packed ${file}: lamp\n`);
   });
 
-  it("refuses for good a body that is not an order, and a foreign signature", async () => {
+  it("refuses a body that is not an order, and a foreign signature, without a retry", async () => {
     const url = await receive(file);
     const letterOf = (label: string) =>
       eventually(

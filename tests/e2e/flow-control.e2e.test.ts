@@ -55,7 +55,7 @@ const publishMany = (
   Promise.all(Array.from({ length: count }, () => client.published(url, headers)));
 
 describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
-  it("a key's parallelism holds for two hundred messages, and is used", async () => {
+  it("a key's parallelism is never exceeded over two hundred messages, and is reached", async () => {
     const path = `/${prefix}parallel`;
     const gauge = new Gauge();
     destination.answers(path, gauge.answers(20));
@@ -67,7 +67,7 @@ describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
     expect(destination.at(path)).toHaveLength(200);
   });
 
-  it("a key's rate holds for each period, counted from the first delivery, and is used", async () => {
+  it("a key's rate is never exceeded in a period, counted from the first delivery, and is reached", async () => {
     const path = `/${prefix}rate`;
     const rate = 20;
     const publishedAt = Date.now();
@@ -88,7 +88,7 @@ describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
 });
 
 describe("flow control", () => {
-  it("counts one key over several destinations, and several keys apart", async () => {
+  it("counts one key over several destinations, and each of several keys by itself", async () => {
     const shared = new Gauge();
     const alone = new Gauge();
     for (const path of ["/u1", "/u2"]) destination.answers(path, shared.answers(100));
@@ -106,7 +106,7 @@ describe("flow control", () => {
     expect({ shared: shared.most, alone: alone.most }).toEqual({ shared: 1, alone: 3 });
   });
 
-  it("takes the last published values, also for messages that already wait", async () => {
+  it("applies the last published values, also to messages that already wait", async () => {
     const gauge = new Gauge();
     // Long enough for six slots to be granted, however slow grants are.
     destination.answers("/changed", gauge.answers(250));
@@ -122,7 +122,7 @@ describe("flow control", () => {
     expect(gauge.most).toBe(6);
   });
 
-  it("lowers a limit for later messages", async () => {
+  it("lowers a limit once earlier grants have ended", async () => {
     const gauge = new Gauge();
     const held: (() => void)[] = [];
     let isLowered = false;
@@ -146,7 +146,7 @@ describe("flow control", () => {
     expect(gauge.most).toBeLessThanOrEqual(2);
   });
 
-  it("serves a hundred keys at once, each with one at a time", async () => {
+  it("serves a hundred keys at once, each with one message at a time", async () => {
     const keys = Array.from({ length: 100 }, (_, i) => ({ key: `many/${i}`, gauge: new Gauge() }));
     const meeting = new Meeting(50);
     for (const { key, gauge } of keys) {
@@ -181,7 +181,7 @@ describe("flow control", () => {
     expect(gauge.most).toBe(1);
   });
 
-  it("gives the slot of a canceled message to the next", async () => {
+  it("gives the slot of a cancelled message to the next", async () => {
     destination.answers("/stuck", () => undefined);
     const key = flow("stuck", "parallelism=1");
     const stuck = await client.published(destination.url("/stuck"), key);
@@ -194,7 +194,7 @@ describe("flow control", () => {
     await destination.arrival("/unstuck", 15_000);
   });
 
-  it("counts a callback with a key of its own like any message", async () => {
+  it("counts a callback with a key of its own as it counts any message", async () => {
     const gauge = new Gauge();
     destination.answers("/limited-callback", gauge.answers(20));
     const settings = service({
@@ -215,8 +215,8 @@ const stands = async (key: string) =>
 const byHand = (key: string, verb: string) =>
   client.post(`/v2/flowControl/${encodeURIComponent(key)}/${verb}`);
 
-describe("a flow key by hand", () => {
-  it("200 reads every field right after the publish that named it", async () => {
+describe("a flow key managed by hand", () => {
+  it("200 shows every field right after the publish that named the key", async () => {
     const key = "read me/50% there";
     destination.answers("/read-key", () => undefined);
     await publishMany(
@@ -242,7 +242,7 @@ describe("a flow key by hand", () => {
     });
   });
 
-  it("200 a paused key delivers nothing until it is resumed", async () => {
+  it("200 delivers nothing while it is paused, and everything once it is resumed", async () => {
     const key = "paused/by hand";
     expect((await byHand(key, "pause")).status).toBe(200);
     await publishMany(3, destination.url("/paused"), flow(key, "parallelism=5"));
@@ -257,7 +257,7 @@ describe("a flow key by hand", () => {
     expect(await stands(key)).toMatchObject({ isPaused: false, waitListSize: 0 });
   });
 
-  it("200 lists the keys whose name has the text, of this tenant alone", async () => {
+  it("200 is listed by a text in its name, for its tenant alone", async () => {
     const other = new Client(server.port, secondUser.token);
     for (const key of ["listed-b", "listed-a"]) await byHand(key, "pause");
     await other.post("/v2/flowControl/listed-c/pause");
@@ -268,7 +268,7 @@ describe("a flow key by hand", () => {
     expect((await client.get("/v2/flowControl/listed-c")).status).toBe(404);
   });
 
-  it("200 a pinned limit holds whatever is published, until it is unpinned", async () => {
+  it("200 keeps a pinned limit whatever publishes say, until it is unpinned", async () => {
     const key = "pinned";
     const gauge = new Gauge();
     destination.answers("/pinned", gauge.answers(20));
@@ -287,19 +287,22 @@ describe("a flow key by hand", () => {
     expect(await stands(key)).toMatchObject({ ...pinned, parallelismMax: 5, isPinnedRate: true });
   });
 
-  it.each(["resetRate", "reset"])("200 %s lets go what waits for its next period", async (verb) => {
-    const [key, path] = [verb, `/${verb}`];
-    await publishMany(4, destination.url(path), flow(key, "rate=2, period=1h"));
-    await destination.arrivals(path, 2);
-    expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 2 });
+  it.each(["resetRate", "reset"])(
+    "200 %s releases messages that wait for the next period",
+    async (verb) => {
+      const [key, path] = [verb, `/${verb}`];
+      await publishMany(4, destination.url(path), flow(key, "rate=2, period=1h"));
+      await destination.arrivals(path, 2);
+      expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 2 });
 
-    expect((await byHand(key, verb)).status).toBe(200);
+      expect((await byHand(key, verb)).status).toBe(200);
 
-    await destination.arrivals(path, 4);
-    expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 0 });
-  });
+      await destination.arrivals(path, 4);
+      expect(await stands(key)).toMatchObject({ rateCount: 2, waitListSize: 0 });
+    },
+  );
 
-  it("400 refuses to pin or unpin nothing, and values that no publish could have", async () => {
+  it("400 for a pin or unpin of nothing, and for values that no publish could have", async () => {
     const bad = ["pin", "pin?period=5", "pin?parallelism=0", "pin?rate=x", "pin?rate=1&period=0"];
     const none = ["unpin", "unpin?rate=false", "unpin?rate=1"];
     for (const verb of [...bad, ...none])
@@ -310,18 +313,18 @@ describe("a flow key by hand", () => {
     expect((await client.get("/v2/flowControl/nothing")).status).toBe(404);
   });
 
-  it("404 unpins no key that was never named", async () => {
+  it("404 for an unpin of a key that was never used", async () => {
     expect((await byHand("unheard-of", "unpin?rate=true")).status).toBe(404);
   });
 
-  it("400 refuses a key that no message can have, and an unknown parameter", async () => {
+  it("400 for a name that no key can have, and for an unknown parameter", async () => {
     expect((await client.post(`/v2/flowControl/${"k".repeat(513)}/pause`)).status).toBe(400);
     expect((await client.post("/v2/flowControl/%C3%BC/pause")).status).toBe(400);
     expect((await client.post("/v2/flowControl/%20key/pause")).status).toBe(400);
     expect((await client.get("/v2/flowControl?serch=a")).error()).toContain("serch");
   });
 
-  it("404 of a key that was never named", async () => {
+  it("404 for a key that was never used", async () => {
     expect((await client.get("/v2/flowControl/unheard-of")).status).toBe(404);
   });
 });

@@ -58,7 +58,7 @@ const publish = (path: string, label: string, settings = {}, by = client): Promi
   by.published(destination.url(path), service({ Label: label, ...settings }), "the body");
 
 describe("GET /v2/events with wait", () => {
-  it("answers at once with its beginning, and from then on with events", async () => {
+  it("answers at once with the cursor to follow from, and later with events", async () => {
     await publish("/ok", "live");
     await eventually(
       () => client.get("/v2/events?label=live&state=DELIVERED"),
@@ -78,7 +78,7 @@ describe("GET /v2/events with wait", () => {
     expect(events[0]).toMatchObject({ url: destination.url("/ok"), label: "live" });
   });
 
-  it("begins at fromDate, and goes on page by page to new events", async () => {
+  it("begins at fromDate, and continues page by page to new events", async () => {
     const first = await publish("/ok", "history");
     const listed = await eventually(
       () => client.get("/v2/events?label=history&order=earliestFirst"),
@@ -99,7 +99,7 @@ describe("GET /v2/events with wait", () => {
       ).toEqual(new Set(states));
   });
 
-  it("takes filters, and is not ended by events that they leave out", async () => {
+  it("takes filters, and continues to wait when only other events happen", async () => {
     const follower = new Follower("state=FAILED&label=filtered");
     await follower.next(60);
 
@@ -114,7 +114,7 @@ describe("GET /v2/events with wait", () => {
     ]);
   });
 
-  it("leaves out none of many that come while it reads", async () => {
+  it("returns each of many events that happen while it reads", async () => {
     const follower = new Follower("label=many&trimBody=0&count=100");
     await follower.next(60);
     const published = Promise.all(
@@ -131,7 +131,7 @@ describe("GET /v2/events with wait", () => {
     expect(new Set(events.map(({ messageId }) => messageId))).toEqual(ids);
   });
 
-  it("ends with its time: an empty page, and the cursor to go on with", async () => {
+  it("ends after the given time with an empty page and the cursor to continue with", async () => {
     const follower = new Follower("label=none-has-it");
     await follower.next(1);
 
@@ -140,7 +140,7 @@ describe("GET /v2/events with wait", () => {
     expect(reply.object()).toEqual({ cursor: expect.stringMatching(/^[\w-]+$/), events: [] });
   });
 
-  it("is open to a token that may only read, and has the events of its own tenant alone", async () => {
+  it("is allowed to a token that may only read, and returns the events of its own tenant alone", async () => {
     const own = new Follower("label=isolated", new Client(server.port, readOnlyToken));
     const foreign = new Follower("label=isolated", new Client(server.port, secondUser.token));
     await own.next(60);
@@ -153,7 +153,7 @@ describe("GET /v2/events with wait", () => {
     expect((await foreign.next(1)).list("events")).toEqual([]);
   });
 
-  it("spends one list of a second, however long it waits", async () => {
+  it("counts as one list of a second, however long it waits", async () => {
     const operator = new Operator(server);
     const limited = await operator.tenant("one-list", { plan: { listsPerSecondMax: 1 } });
     const follower = new Follower("label=limited", limited);
@@ -187,7 +187,7 @@ describe("GET /v2/events with wait", () => {
     expect([reply.status, reply.error()]).toEqual([400, text]);
   });
 
-  it("400 a cursor of another list or of another filter", async () => {
+  it("400 for a cursor of another list or of another filter", async () => {
     await publish("/ok", "cursors");
     const listed = await eventually(
       () => client.get("/v2/events?label=cursors&count=1"),
@@ -202,7 +202,7 @@ describe("GET /v2/events with wait", () => {
       expect((await client.get(`/v2/events?${query}`)).status).toBe(400);
   });
 
-  it("400 wait where it is not taken", async () => {
+  it("400 for wait on any other list", async () => {
     expect((await client.get("/v2/logs?wait=5")).status).toBe(400);
   });
 });

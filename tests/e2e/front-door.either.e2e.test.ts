@@ -39,7 +39,7 @@ describe("405", () => {
     ["PROPFIND", "/v2/events", "GET"],
     ["TRACE", "/v2/publish/http://a.b", "POST"],
     ["POST", "/readyz", "GET"],
-  ])("is the answer to %s %s, with what is allowed", async (method, path, allowed) => {
+  ])("is the answer to %s %s, with the allowed methods", async (method, path, allowed) => {
     const reply = await client.call(method, path, {});
 
     expect(reply.status).toBe(405);
@@ -49,7 +49,7 @@ describe("405", () => {
 
 describe("200", () => {
   it.each(["http://a.example/healthz", "HTTP://127.0.0.1:80/healthz"])(
-    "serves an absolute target as its path: %s",
+    "is the answer to an absolute target, by its path: %s",
     async (target) => {
       const answer = await answerTo(server.port, rawRequest(`GET ${target} HTTP/1.1`));
 
@@ -57,7 +57,7 @@ describe("200", () => {
     },
   );
 
-  it("serves two requests that were sent at once, in their order", async () => {
+  it("is the answer to two requests that were sent at once, in their order", async () => {
     const request = (path: string, more: readonly string[] = []): string =>
       [
         `GET ${path} HTTP/1.1`,
@@ -77,7 +77,7 @@ describe("200", () => {
     expect(answers.map(({ body }) => body[0])).toEqual(["{", "["]);
   });
 
-  it("answers the preflight of a page of this machine in the dev profile, and names no origin", async () => {
+  it("lets in pages of this machine in the dev profile, whatever their origin", async () => {
     const reply = await preflight("http://localhost:3000");
 
     expect(reply.status).toBe(204);
@@ -86,7 +86,7 @@ describe("200", () => {
 });
 
 describe("403", () => {
-  it("in the dev profile no other page is told anything, with the public token or without, nor by a name of its own", async () => {
+  it("is the answer to any other page in the dev profile, with the public token or without, also under a host name of its own", async () => {
     const asked = [
       await preflight("https://console.example"),
       await client.call("GET", "/v2/keys", { origin: "https://console.example" }),
@@ -141,7 +141,7 @@ describe("a request that is refused", () => {
     expect(destination.at("/refused")).toEqual([]);
   });
 
-  it("leaves nothing behind, and the server well", async () => {
+  it("leaves no trace, and the server ready", async () => {
     const events = await client.get(
       `/v2/events?url=${encodeURIComponent(destination.url("/refused"))}`,
     );

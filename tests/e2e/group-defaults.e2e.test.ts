@@ -32,7 +32,7 @@ async function published(headers: Parameters<typeof service>[0] = {}) {
 }
 
 describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) => {
-  it("are those of a publish that does not give its own, and read in the group", async () => {
+  it("apply to a publish that does not give its own, and are shown with the group", async () => {
     const headers = inDialect(prefix, {
       Retries: "7",
       "Forward-X-Mine": ["a", "b"],
@@ -50,7 +50,7 @@ describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) 
     });
   });
 
-  it("give way to the settings of the publish, each for itself", async () => {
+  it("yield to the settings of the publish, each by itself", async () => {
     const defaults = {
       Retries: "7",
       Method: "PUT",
@@ -68,7 +68,7 @@ describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) 
     });
   });
 
-  it("are those of the items of a batch", async () => {
+  it("apply to the items of a batch", async () => {
     await configure(inDialect(prefix, { Retries: "7", Method: "PUT" }));
     const headers = service({ Delay: "1h", Method: "GET" });
     const items = [
@@ -84,7 +84,7 @@ describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) 
     expect(messages[0]?.object()).toMatchObject({ method: "GET" });
   });
 
-  it("say nothing of the dialect: deliveries have the publish's", async () => {
+  it("do not set the dialect: deliveries use that of the publish", async () => {
     await configure(inDialect(prefix, { "Forward-X-Mine": "kept" }));
 
     await client.publish(name, { "Upstash-Method": "POST" });
@@ -95,7 +95,7 @@ describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) 
 });
 
 describe("PATCH /v2/topics/{name}", () => {
-  it("400 an unknown field, by its name", async () => {
+  it("400 names an unknown field", async () => {
     const body = JSON.stringify({ headers: {}, header: {} });
 
     const reply = await client.call("PATCH", `/v2/topics/${name}`, {}, body);
@@ -106,7 +106,7 @@ describe("PATCH /v2/topics/{name}", () => {
     ]);
   });
 
-  it("200 replaces all of them, and none clears them", async () => {
+  it("200 replaces all default headers, and an empty object clears them", async () => {
     await configure({ "Service-Retries": "7" });
     await configure({ "Service-Method": "PUT" });
     expect((await group())["headers"]).toEqual({ "Service-Method": "PUT" });
@@ -117,7 +117,7 @@ describe("PATCH /v2/topics/{name}", () => {
     expect(await published()).toMatchObject({ method: "POST", maxRetries: 3 });
   });
 
-  it("keeps them when the endpoints change", async () => {
+  it("keeps the default headers when the endpoints change", async () => {
     await configure({ "Service-Retries": "7" });
 
     const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/more") }] });
@@ -126,7 +126,7 @@ describe("PATCH /v2/topics/{name}", () => {
     expect((await group())["headers"]).toEqual({ "Service-Retries": "7" });
   });
 
-  it("404 for a group that is not there, which is not made", async () => {
+  it("404 for a group that does not exist, which is not made", async () => {
     name = "nobody's".replace("'", "-");
 
     const reply = await configure({ "Service-Retries": "7" });

@@ -63,7 +63,7 @@ const publishMany = (count: number, url: string, by = client, settings = {}): Pr
   );
 
 describe("a destination", () => {
-  it("that hangs, and one that is dead, with hundreds of messages each, do not delay a healthy one", async () => {
+  it("that hangs, or is dead, delays no healthy one, with hundreds of messages for each", async () => {
     hanging.answers("/hangs", silent);
     const dead = await deadUrl();
     await publishMany(300, hanging.url("/hangs"));
@@ -78,7 +78,7 @@ describe("a destination", () => {
     expect(healthy.at("/healthy")).toHaveLength(300);
   });
 
-  it("that hangs under many names holds up neither another tenant nor another origin of the same", async () => {
+  it("that hangs under many names delays neither another tenant nor another origin of its own tenant", async () => {
     hanging.answers("/many-names", silent);
     const other = new Client(server.port, secondUser.token);
     const names = ["one", "two", "three", "four"].map(
@@ -95,7 +95,7 @@ describe("a destination", () => {
     expect(hanging.at("/many-names")).toHaveLength(names.length * perOriginMax);
   });
 
-  it("is called by a message to it at once while hundreds of others wait for a slow one", async () => {
+  it("that is healthy gets each message at once while hundreds wait for a slow one", async () => {
     const gate = new Gate();
     slow.answers("/crowd", gate.answer);
     await publishMany(400, slow.url("/crowd"));
@@ -113,7 +113,7 @@ describe("a destination", () => {
 });
 
 describe("a tenant", () => {
-  it("that floods does not hold up another one, whose messages go to the same slow destination", async () => {
+  it("that floods a slow destination delays no other tenant's messages to it", async () => {
     const gate = new Gate();
     slow.answers("/flood", gate.answer);
     slow.answers("/quiet", slowly);
@@ -129,7 +129,7 @@ describe("a tenant", () => {
     expect(slow.at("/flood").length).toBeLessThan(900);
   });
 
-  it("with a crowded lane does not hold up its messages outside of it", async () => {
+  it("with a crowded lane is not delayed outside of that lane", async () => {
     slow.answers("/lane", silent);
     const flow = { "Flow-Control-Key": "crowded", "Flow-Control-Value": "parallelism=1" };
     await publishMany(500, slow.url("/lane"), client, flow);

@@ -103,7 +103,7 @@ describe("the topics of Kafka", () => {
   );
 
   it(
-    "hold no body where gateways are told to keep them out",
+    "hold no body when the setting of the gateways keeps bodies out",
     async () => {
       const client = clientOf(2);
       for (let nth = 0; nth < 5; nth++) await publish(client, `kept-out-${nth}`);

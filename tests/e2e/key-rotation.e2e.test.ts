@@ -18,7 +18,7 @@ function isSignedWith(token: string, key: unknown): boolean {
 }
 
 describe.each(["/v2/keys/rotate", "/v2/rotate"])("POST %s", (path) => {
-  it("200 makes the next key the current one, with a new next, and is read at once", async () => {
+  it("200 makes the next key the current one and adds a new next key, and GET shows both at once", async () => {
     const before = await keys();
 
     const reply = await client.post(path);
@@ -31,7 +31,7 @@ describe.each(["/v2/keys/rotate", "/v2/rotate"])("POST %s", (path) => {
     expect(await keys()).toEqual({ current, next });
   });
 
-  it("lets deliveries be signed with a key that receivers held before, and soon with no other", async () => {
+  it("signs deliveries with a key that receivers already hold, and soon with no other", async () => {
     const before = await keys();
     const signer = async (): Promise<readonly boolean[]> => {
       const target = `${path}/${++sent}`;

@@ -63,8 +63,8 @@ afterEach(async () => {
   await server.stop();
 });
 
-describe("320 MiB of messages that are due", () => {
-  it("to one destination are never in memory together, when they come, after a restart, or when it answers again", async () => {
+describe("320 MiB of due messages", () => {
+  it("to one destination are never in memory together, when they are published, after a restart, or when the destination answers again", async () => {
     const { client, process: running } = server;
     const idle = running.residentBytesMax;
     const grown = (): number => running.residentBytesMax - idle;

@@ -64,7 +64,7 @@ describe("a message to api/llm", () => {
     },
   );
 
-  it("goes with the key that the caller forwards, where there is one", async () => {
+  it("goes with the key that the caller forwards, if any", async () => {
     await asked("own", { "Forward-Authorization": "Bearer own" });
 
     expect((await arrivalOf("own"))?.headers["authorization"]).toBe("Bearer own");
@@ -89,7 +89,7 @@ describe("a message to api/llm", () => {
     expect((await arrivalOf("b2"))?.headers["authorization"]).toBe(`Bearer ${key}`);
   });
 
-  it("shows its key in no read of it, its log, or its dead letter, and is one for the provider when it is retried", async () => {
+  it("shows its key nowhere in its record, log or dead letter, and its retry goes to the provider again", async () => {
     provider.answers("/v1/chat/completions", always(500));
     const id = textOf((await asked("failing")).object()["messageId"]);
     const [letter] = await eventually(
@@ -109,12 +109,12 @@ describe("a message to api/llm", () => {
     expect(again?.headers["authorization"]).toBe(`Bearer ${key}`);
   });
 
-  it("400 without a callback, which is named", async () => {
+  it("400 for a message without a callback", async () => {
     const reply = await client.post("/v2/publish/api/llm", {}, question("none"));
 
     expect([reply.status, reply.error()]).toEqual([
       400,
-      "Service-Callback: must be given: it receives the answers of api/llm answers",
+      "Service-Callback: must be given: it receives the answers of api/llm",
     ]);
   });
 });
@@ -126,7 +126,7 @@ it("a message to the provider's own URL gets no key", async () => {
   expect((await arrivalOf("direct"))?.headers).not.toHaveProperty("authorization");
 });
 
-it("there is no chat to talk to: 404", async () => {
+it("the gateway has no chat endpoint and answers 404", async () => {
   const reply = await client.post("/llm/v1/chat/completions", {}, question("chat"));
 
   expect([reply.status, reply.error()]).toEqual([404, "no such endpoint"]);

@@ -11,7 +11,7 @@ const hopsMax = 8;
 startBeforeTests();
 
 describe.each(dialects)(
-  "a destination that publishes what it gets, in the $prefix dialect",
+  "a destination that publishes each delivery, in the $prefix dialect",
   ({ prefix }) => {
     const path = (name: string): string => `/${prefix}${name}`;
     const hopOf = (arrival: Arrival): string =>
@@ -48,7 +48,7 @@ describe.each(dialects)(
       expect(replies[7]?.error()).toContain("loop_detected");
     });
 
-    it("is stopped as well when it is a callback that comes back", async () => {
+    it("is stopped when its callbacks come back, too", async () => {
       const replies: Reply[] = [];
       destination.answers(path("callback"), (arrival, response) => {
         const settings = { Hop: hopOf(arrival), Callback: destination.url(path("callback")) };
@@ -71,17 +71,17 @@ describe.each(dialects)(
   },
 );
 
-describe("our own address", () => {
+describe("the server's own address", () => {
   const own = (): string => `http://127.0.0.1:${server.port}/v2/publish/${destination.url("/x")}`;
 
-  it("400 is no destination", async () => {
+  it("400 is refused as a destination", async () => {
     const reply = await client.publish(own());
 
     expect(reply.status).toBe(400);
     expect(reply.error()).toContain("endpoint is this service itself");
   });
 
-  it("400 is no endpoint of a URL group", async () => {
+  it("400 is refused as an endpoint of a URL group", async () => {
     const endpoints = [{ url: destination.url("/ok") }, { url: own() }];
 
     const reply = await client.post("/v2/topics/loop/endpoints", {}, JSON.stringify({ endpoints }));

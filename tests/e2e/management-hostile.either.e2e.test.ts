@@ -47,9 +47,9 @@ async function books(): Promise<readonly string[]> {
   return replies.map(({ status, text }) => `${status} ${text}`);
 }
 
-describe("requests that management must refuse", () => {
+describe("a malformed request to management", () => {
   it(
-    "is refused as the caller's fault, names the field, and changes nothing",
+    "is refused as the caller's fault, with the name of the field, and changes nothing",
     async () => {
       const before = await books();
 
@@ -62,7 +62,7 @@ describe("requests that management must refuse", () => {
   );
 
   it(
-    "may also break off anywhere",
+    "may break off anywhere",
     async () => {
       const before = await books();
 

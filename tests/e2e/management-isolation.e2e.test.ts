@@ -186,7 +186,7 @@ describe.each(routesOf(undefined))("gateway: $route", ({ method, path, body }) =
   });
 
   it.each(["full", "read"] as const)(
-    "shows and changes nothing of theirs with my %s token",
+    "shows and changes nothing of another tenant with a %s token",
     async (scope) => {
       const token = scope === "full" ? mine.full : mine.read;
 
@@ -204,8 +204,8 @@ describe.each(routesOf(undefined))("gateway: $route", ({ method, path, body }) =
   );
 });
 
-describe("after all of that", () => {
-  it("everything of theirs is as it was, and shown to them", async () => {
+describe("after every refused request", () => {
+  it("everything of the other tenant is unchanged, and its own tokens show it", async () => {
     const client = as(theirs.read);
     const message = await client.get(`/v2/messages/${theirs.held}`);
     const letter = await client.get(`/v2/dlq/${theirs.dlqId}`);
@@ -217,7 +217,7 @@ describe("after all of that", () => {
     expect((await as(theirs.full).get("/v2/keys")).text).toBe(theirs.keys);
   });
 
-  it("the operator finds the books as they were", async () => {
+  it("the operator finds tenants, tokens and indexes unchanged", async () => {
     const tenants = (await operator.get("/v2/tenants")).list().map(({ id }) => id);
     const tokens = (await operator.get("/v2/tenants/theirs/tokens")).list();
     // Other suites may have indexes of their own at the same server.

@@ -109,8 +109,8 @@ function foundOnDisk(texts: readonly string[]): readonly string[] {
 
 const own = Object.values(credentials);
 
-describe("actions of the operator", () => {
-  it("is kept over a stop and over a kill", async () => {
+describe("the work of the operator", () => {
+  it("outlives a stop and a kill", async () => {
     const first = await start();
     const [token = ""] = await settle(first);
     const before = await books(first.operator);
@@ -128,7 +128,7 @@ describe("actions of the operator", () => {
     expect((await third.client.get("/v2/keys")).status).toBe(200);
   });
 
-  it("is nowhere on the disk as far as it is secret, neither at work nor after a stop", async () => {
+  it("leaves no secret in clear on the disk, neither at work nor after a stop", async () => {
     const secrets = [...own, ...(await settle(await start())), operatorPassword];
 
     const found = foundOnDisk(secrets);
@@ -158,7 +158,7 @@ function storedSecrets(): readonly string[] {
   }
 }
 
-describe("a data directory from before there was sealing", () => {
+describe("a data directory from before sealing", () => {
   const token = "a-token-of-somebody-with-more-than-32-characters";
   const others = ["other-1", "other-2", "other-3", "other-4"];
   const keysOf = (id: string) => ({
@@ -178,7 +178,7 @@ describe("a data directory from before there was sealing", () => {
     await store.close();
   });
 
-  it("is served as ever, and what was in the clear is gone from its files after a stop", async () => {
+  it("is served unchanged, and none of its files has a secret in clear after a stop", async () => {
     const canaries = [
       ...["old", ...others].flatMap((id) => Object.values(keysOf(id))),
       "canary-secret-of-old",
@@ -196,11 +196,11 @@ describe("a data directory from before there was sealing", () => {
   });
 });
 
-describe("the key that seals", () => {
+describe("the sealing key", () => {
   const keyFile = (): string => join(dataDir, "sealing.key");
   const randomKey = (): string => randomBytes(32).toString("base64");
 
-  it("is made at the first start, for its owner only; a start without it says in one line what it lacks", async () => {
+  it("is made at the first start, readable for its owner alone, and a start without it names the missing key in one line", async () => {
     await start();
     await stop();
     expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
@@ -215,7 +215,7 @@ describe("the key that seals", () => {
     );
   });
 
-  it("may move into the environment and change there, without a word being lost", async () => {
+  it("may move into the environment and change there, and every secret stays readable", async () => {
     const first = await start();
     await settle(first);
     const before = await books(first.operator);
@@ -231,7 +231,7 @@ describe("the key that seals", () => {
     }
   });
 
-  it("is refused when it is none, and not printed", async () => {
+  it("is refused when it is invalid, and not printed", async () => {
     const { code, output } = await inVain({ POSTHASTE_SEALING_KEYS: "c2hvcnQ=" });
 
     expect(code).toBe(78);
@@ -240,8 +240,8 @@ describe("the key that seals", () => {
   });
 });
 
-describe("the listener", () => {
-  it("is not there without a user and a password", async () => {
+describe("the management listener", () => {
+  it("is closed without a user and a password", async () => {
     const port = await freePort(2);
     const quiet = new ServerProcess({
       POSTHASTE_PORT: String(port),
@@ -255,7 +255,7 @@ describe("the listener", () => {
     });
   });
 
-  it("is where the start says, tells without credentials that it is healthy, and is no destination for messages", async () => {
+  it("is at the printed address, answers health without credentials, and is refused as a destination", async () => {
     const { client, managementPort, process } = await start({ POSTHASTE_PROFILE: "dev" });
     const anonymous = new Client(managementPort, null);
 

@@ -48,7 +48,7 @@ describe("a session of the operator's console", () => {
   const anonymous = () => new Client(server.managementPort, null);
   const authorization = basic(operatorUser, operatorPassword);
 
-  it("is the operator's until it is signed out of, and asks for nothing by a dialog", async () => {
+  it("has the operator's rights until it ends by signing out, and causes no password dialog of the browser", async () => {
     const [one, other] = [
       await begin(anonymous(), authorization),
       await begin(anonymous(), authorization),
@@ -66,7 +66,7 @@ describe("a session of the operator's console", () => {
     expect((await enter(anonymous(), one)).object()).toEqual({});
   });
 
-  it("is begun with the password alone, and is none of a tenant's, nor one of a tenant the operator's", async () => {
+  it("begins with the password alone, gives no rights at the gateway, and a tenant's session gives none here", async () => {
     const gateway = new Client(server.port, null);
     const own = await begin(anonymous(), authorization);
     const tenants = await begin(gateway, `Bearer ${developmentToken}`);
@@ -83,7 +83,7 @@ describe("a session of the operator's console", () => {
     expect((await anonymous().get("/v2/tenants", asOperator)).status).toBe(401);
   });
 
-  it("403 is for no page of another origin, and 401 without the page that names it", async () => {
+  it("403 is the answer to a page of another origin, and 401 to a request without the header of the page", async () => {
     const session = await begin(anonymous(), authorization);
     const { cookie } = session;
 
@@ -100,7 +100,7 @@ describe("the role of an operator", () => {
   const by = (role: "operator" | "viewer") => basic(users[role], passwords[users[role]]);
 
   it.each(["operator", "viewer"] as const)(
-    "403 of %s may do what the table of endpoints says, by password and in a session, and nothing else",
+    "403 bounds %s to what the table of endpoints allows, by password and in a session",
     async (role) => {
       const session = await begin(anonymous(), by(role));
       for (const [operation, { kind, method, path }] of Object.entries(managementEndpoints)) {
@@ -122,7 +122,7 @@ describe("the role of an operator", () => {
     },
   );
 
-  it("is told to the console that signs in, and stands in the audit log with signing in and out", async () => {
+  it("is shown to the console at sign-in, and stands in the audit log with signing in and out", async () => {
     const begun = await enter(anonymous(), { authorization: by("viewer") });
     const cookie = String(begun.headers["set-cookie"]).split(";", 1)[0] ?? "";
     const page = { cookie, "posthaste-session": textOf(begun.object()["session"]) };
@@ -144,7 +144,7 @@ describe("the role of an operator", () => {
     ]);
   });
 
-  it("403 is for no wrong password, and a password is of its own user alone", async () => {
+  it("403 is never the answer to a wrong password, and each password is for its own user alone", async () => {
     const mixed = basic("auditor", otherPasswords["on-call"]);
     const headers = { authorization: mixed, ...freshNetwork() };
 
@@ -202,7 +202,7 @@ describe("a search index", () => {
     expect(one.object()).toEqual(index);
   });
 
-  it("keeps what it was given, of all types and regions", async () => {
+  it("keeps the given fields, of all types and regions", async () => {
     const given = {
       type: "fixed",
       region: "us-central1",
@@ -230,7 +230,7 @@ describe("a search index", () => {
     });
   });
 
-  it("stands in the list in the order in which they were entered", async () => {
+  it("stands in the list in the order of entry", async () => {
     const ids: unknown[] = [];
     // One a millisecond, so that the order of ids does not decide.
     for (let i = 0; i < 3; i++) {
@@ -243,7 +243,7 @@ describe("a search index", () => {
     expect(found.filter((id) => ids.includes(id))).toEqual(ids);
   });
 
-  it("is given new tokens, and nothing else of it changes", async () => {
+  it("gets new tokens, and no other field changes", async () => {
     const before = await enter();
 
     const rotated = await operator.post(`/v2/search/${textOf(before["id"])}/rotate`);
@@ -260,7 +260,7 @@ describe("a search index", () => {
     expect(await listed()).toContainEqual(after);
   });
 
-  it("shows its throughput as it was reported, the newest hundred", async () => {
+  it("shows the reported throughput, the newest hundred", async () => {
     const path = `/v2/search/${textOf((await enter())["id"])}`;
     for (let y = 0; y < 102; y++) await operator.post(`${path}/throughput`, { y: y + 0.5 });
 
@@ -275,7 +275,7 @@ describe("a search index", () => {
     );
   });
 
-  it("that is struck out is gone", async () => {
+  it("is gone after its removal", async () => {
     const path = `/v2/search/${textOf((await enter())["id"])}`;
 
     const removed = await operator.delete(path);
@@ -292,7 +292,7 @@ describe("a search index", () => {
   it.each([
     [{ customer_id: "nobody" }, "customer_id: tenant nobody not found"],
     [{ max_query_per_seconds: 1 }, /^body: unknown field "max_query_per_seconds"; known names:/],
-  ])("400 is refused with %j, naming the field", async (changed, text) => {
+  ])("400 is the answer to %j, with the name of the field", async (changed, text) => {
     const reply = await operator.post("/v2/search", { ...wanted, ...changed });
 
     expect(reply.status).toBe(400);
@@ -324,7 +324,7 @@ describe("a tenant", () => {
     backlogMax: 10_000_000,
   };
 
-  it("is made with the default plan, listed and read", async () => {
+  it("is made with the default plan, listed and shown", async () => {
     const id = newName();
     const made = await operator.post("/v2/tenants", { id });
     const list = (await operator.get("/v2/tenants")).list();
@@ -337,7 +337,7 @@ describe("a tenant", () => {
     expect(list.map((tenant) => tenant["id"])).toContain(firstUser.userId);
   });
 
-  it("is changed in what is named, and keeps the rest", async () => {
+  it("changes in the named fields, and keeps the others", async () => {
     const id = newName();
     await operator.post("/v2/tenants", { id, plan: { backlogMax: 5 } });
 
@@ -352,7 +352,7 @@ describe("a tenant", () => {
     expect(again.object()).toEqual(expected);
   });
 
-  it("is let in as soon as it has a token, and has messages, groups and keys of its own", async () => {
+  it("is let in as soon as it has a token, and has its own messages, groups and keys", async () => {
     const id = newName();
     const client = await operator.tenant(id);
 
@@ -364,7 +364,7 @@ describe("a tenant", () => {
     expect((await client.get("/v2/topics")).list()).toEqual([]);
   });
 
-  it("speaks the dialect it was given, where a publish does not say", async () => {
+  it("gets deliveries in its own dialect when a publish does not name one", async () => {
     const client = await operator.tenant(newName(), { dialect: "upstash" });
 
     await client.published(destination.url("/dialect"));
@@ -373,7 +373,7 @@ describe("a tenant", () => {
     expect(headers["upstash-message-id"]).toBeDefined();
   });
 
-  it("that is closed is not let in any more, and what it has sent is delivered and signed all the same", async () => {
+  it("that is closed is not let in, and its earlier messages are still delivered and signed", async () => {
     const id = newName();
     const client = await operator.tenant(id);
     const keys = (await operator.get(`/v2/tenants/${id}/keys`)).object();
@@ -389,7 +389,7 @@ describe("a tenant", () => {
     expect(signatureKeyOf(arrival.headers["service-signature"], keys)).toBe("current");
   });
 
-  it("that is closed takes no event for its runs any more", async () => {
+  it("that is closed gets no more events for its runs", async () => {
     const id = newName();
     const client = await operator.tenant(id);
     const path = `/${id}`;
@@ -413,7 +413,7 @@ describe("a tenant", () => {
     await eventually(hook, ({ status }) => status === 404, 20_000);
   });
 
-  it("that is closed is not there any more, and no other gets its id", async () => {
+  it("that is closed is no longer listed, and no other tenant gets its id", async () => {
     const id = newName();
     await operator.post("/v2/tenants", { id });
     await operator.token(id);
@@ -441,7 +441,7 @@ describe("a tenant", () => {
     });
   });
 
-  it("409 is made once", async () => {
+  it("409 is the answer to a second tenant of the same id", async () => {
     const reply = await operator.post("/v2/tenants", { id: firstUser.userId });
 
     expect(refusal(reply)).toEqual({
@@ -450,7 +450,7 @@ describe("a tenant", () => {
     });
   });
 
-  it("409 is not closed while it owns search indexes", async () => {
+  it("409 is the answer to closing it while it owns search indexes", async () => {
     const id = newName();
     const client = await operator.tenant(id);
     const index = await operator.post("/v2/search", {
@@ -527,7 +527,7 @@ describe("a plan holds at the gateway", () => {
     expect((await untilRefused(ask, 429)).error()).toContain("quota maxBacklog exceeded");
   });
 
-  it("and is loosened again", async () => {
+  it("within seconds when it is loosened", async () => {
     await change({ backlogMax: 10_000_000, bodyBytesMax: 10_485_760 });
 
     await untilRefused(
@@ -536,7 +536,7 @@ describe("a plan holds at the gateway", () => {
     );
   });
 
-  it("decides how often a publish is retried that does not say", async () => {
+  it("with retriesDefault, for publishes without a number of retries", async () => {
     const read = async () => {
       const message = await client.published(url(), service({ Delay: "30s" }));
       return (await client.get(`/v2/messages/${message}`)).object()["maxRetries"];
@@ -570,7 +570,7 @@ describe("a token", () => {
     expect(list.text).not.toContain(textOf(text));
   });
 
-  it("that may operate reads and acts, and makes and removes nothing", async () => {
+  it("with the scope operate reads and acts, and neither makes nor removes anything", async () => {
     const id = newName();
     const full = await operator.tenant(id);
     const onCall = await operator.caller(id, "operate");
@@ -586,7 +586,7 @@ describe("a token", () => {
     expect((await onCall.get("/v2/keys")).status).toBe(403);
   });
 
-  it("that may only publish publishes, and reads nothing but itself", async () => {
+  it("with the scope publish publishes, and reads nothing except /v2/me", async () => {
     const id = newName();
     const full = await operator.tenant(id);
     const publisher = await operator.caller(id, "publish");
@@ -606,7 +606,7 @@ describe("a token", () => {
     expect((await full.get("/v2/schedules")).list()).toEqual([]);
   });
 
-  it("of one queue does all with that queue, and nothing with any other", async () => {
+  it("of one queue manages and fills that queue, and no other", async () => {
     const id = newName();
     await operator.tenant(id);
     const owner = await operator.caller(id, "queue:mine");
@@ -628,7 +628,7 @@ describe("a token", () => {
     expect((await owner.publish(destination.url("/"))).status).toBe(403);
   });
 
-  it("that expires says when, in the list and once it is refused", async () => {
+  it("that expires shows its expiry in the list, and in the refusal afterwards", async () => {
     const id = newName();
     await operator.tenant(id);
     const expiresAt = Date.now() + 2_000;
@@ -664,7 +664,7 @@ describe("a token", () => {
     expect(refusal(await operator.delete(path))).toEqual({ status: 404, error: "token not found" });
   });
 
-  it("that is revoked ends the sessions of the console that it began", async () => {
+  it("that is revoked ends the console sessions that began with it", async () => {
     const name = newName();
     const caller = await operator.tenant(name);
     const token = await operator.token(name);
@@ -684,7 +684,7 @@ describe("a token", () => {
     expect((await caller.get("/v2/me")).status).toBe(200);
   });
 
-  it("404 is not revoked in the name of another tenant", async () => {
+  it("404 is the answer to revoking it in the name of another tenant", async () => {
     const [mine, theirs] = [newName(), newName()];
     await operator.post("/v2/tenants", { id: mine });
     const client = await operator.tenant(theirs);
@@ -704,13 +704,13 @@ describe("a token", () => {
       'body: unknown field "token"; known names: scope, name, expiresAt',
     ],
     [{ scope: "full", expiresAt: 1 }, "expiresAt: must be in the future, in Unix milliseconds"],
-  ])("400 is not made of %j", async (body, error) => {
+  ])("400 is the answer to making one of %j", async (body, error) => {
     const reply = await operator.post(`/v2/tenants/${firstUser.userId}/tokens`, body);
 
     expect(refusal(reply)).toEqual({ status: 400, error });
   });
 
-  it("412 is not made beside a hundred others", async () => {
+  it("412 is the answer to making one beside a hundred others", async () => {
     const id = newName();
     await operator.post("/v2/tenants", { id });
     for (let i = 0; i < 100; i++) await operator.token(id);
@@ -724,7 +724,7 @@ describe("a token", () => {
 describe("the audit log", () => {
   const changesOf = async (reply: Promise<Reply>) => (await reply).list("changes");
 
-  it("has each change, by token, session or operator, latest first, and no body", async () => {
+  it("lists each change by token, session or operator, latest first, and no body", async () => {
     const id = newName();
     const caller = await operator.tenant(id);
     const anonymous = new Client(server.port, null);
@@ -812,7 +812,7 @@ describe("the audit log", () => {
 });
 
 describe("signing keys", () => {
-  it("are rotated: next becomes current, and deliveries are signed with it", async () => {
+  it("rotate: the next key becomes current, and deliveries are signed with it", async () => {
     const id = newName();
     const client = await operator.tenant(id);
     const before = (await operator.get(`/v2/tenants/${id}/keys`)).object();
@@ -839,20 +839,20 @@ describe("signing keys", () => {
     expect(await eventually(signedWith, (key) => key === "current", msMax)).toBe("current");
   });
 
-  it("of others stay as they are", async () => {
+  it("of other tenants stay unchanged", async () => {
     await operator.post("/v2/tenants", { id: newName() });
 
     expect((await server.client.get("/v2/keys")).object()).toEqual(firstUser.keys);
   });
 });
 
-describe("whatever is asked", () => {
-  it("no answer may be kept by a cache", async () => {
+describe("management", () => {
+  it("forbids caches to keep any answer", async () => {
     for (const path of ["/v2/search", "/v2/tenants", `/v2/tenants/${firstUser.userId}/keys`])
       expect((await operator.get(path)).headers["cache-control"]).toBe("no-store");
   });
 
-  it("404 there is no such endpoint, nor any of the gateway's", async () => {
+  it("404 for an unknown endpoint, and for each of the gateway's", async () => {
     for (const path of [
       "/",
       "/v2",
@@ -864,24 +864,24 @@ describe("whatever is asked", () => {
       expect(refusal(await operator.get(path))).toEqual({ status: 404, error: "no such endpoint" });
   });
 
-  it("404 the gateway has none of these endpoints", async () => {
+  it("404 at the gateway for each endpoint of management", async () => {
     for (const path of ["/v2/search", "/v2/tenants", `/v2/tenants/${firstUser.userId}/tokens`])
       expect((await server.client.get(path)).status).toBe(404);
   });
 
-  it("405 says which methods there are", async () => {
+  it("405 names the allowed methods", async () => {
     const reply = await operator.call("PUT", "/v2/search");
 
     expect([reply.status, reply.headers["allow"]]).toEqual([405, "GET, POST"]);
   });
 
-  it("413 a body is small", async () => {
+  it("413 for a body above its small limit", async () => {
     const reply = await operator.post("/v2/tenants", { id: "a", dialect: "x".repeat(70_000) });
 
     expect(reply.status).toBe(413);
   });
 
-  it("403 no page of another origin asks anything in the operator's browser, nor locks the operator out", async () => {
+  it("403 for a page of another origin in the operator's browser, which cannot lock the operator out either", async () => {
     const network = freshNetwork();
     const from = (site: string) =>
       operator.call("POST", `/v2/tenants/${firstUser.userId}/keys/rotate`, undefined, {
@@ -902,7 +902,7 @@ describe("whatever is asked", () => {
     expect((await server.client.get("/v2/keys")).object()).toEqual(firstUser.keys);
   });
 
-  it("429 is the answer after ten wrong passwords in a minute, but to the right one", async () => {
+  it("429 after ten wrong passwords in a minute, except for the right password", async () => {
     const from = freshNetwork();
     const guess = { ...from, authorization: "Basic b3BlcmF0b3I6Z3Vlc3M=" };
     for (let i = 0; i < 10; i++)
@@ -915,7 +915,7 @@ describe("whatever is asked", () => {
     expect((await operator.call("GET", "/v2/tenants", undefined, from)).status).toBe(200);
   });
 
-  it("nothing of a secret is in the log", async () => {
+  it("logs no secret", async () => {
     const id = newName();
     const token = await operator.token(firstUser.userId);
     await operator.post("/v2/tenants", { id });

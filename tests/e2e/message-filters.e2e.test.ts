@@ -215,7 +215,7 @@ const ofLetters = (): readonly Case[] => [
 describe.each(listNames)("a list at %s", (list) => {
   const { isOfLog, key, order, countMax } = lists[list];
 
-  it("has the items that each of its filters names, and no others", async () => {
+  it("has the items of each of its filters, and no others", async () => {
     const cases = [...common(), ...(isOfLog ? ofLog() : ofLetters())];
 
     const all = await Promise.all(cases.map(async ([query]) => [query, await found(list, query)]));
@@ -245,7 +245,7 @@ describe.each(listNames)("a list at %s", (list) => {
     expect(ends).toEqual([first.messageId, last.messageId]);
   });
 
-  it("begins at a time that stands where a cursor would", async () => {
+  it("begins at a time in Unix milliseconds given as cursor", async () => {
     const at = b.createdAt;
 
     expect(await found(list, `order=earliestFirst&cursor=${at}`)).toEqual(["b"]);
@@ -253,7 +253,7 @@ describe.each(listNames)("a list at %s", (list) => {
     expect(await found(list, "order=latestFirst&cursor=1")).toEqual([]);
   });
 
-  it("refuses a cursor that was changed, of another filter, list or tenant", async () => {
+  it("refuses a cursor that was changed, or made for another filter, list or tenant", async () => {
     const reply = await asked(`${list}label=shared&count=1`);
     const cursor = textOf(reply.object()["cursor"]);
     const flipped = cursor.slice(0, 5) + (cursor[5] === "A" ? "B" : "A") + cursor.slice(6);
@@ -276,24 +276,27 @@ describe.each(listNames)("a list at %s", (list) => {
     expect((await asked(`${list}${same}`)).status).toBe(200);
   });
 
-  it("has as many as its bound allows", async () => {
+  it("has as many items on a page as count allows at most", async () => {
     expect(await found(list, `count=${countMax}`)).toEqual(both);
     expect(await listed(list, "count=1")).toHaveLength(1);
   });
 });
 
-it.each(bulkOfLetters)("%s takes what the list has for the same filters", async (route) => {
-  const cases = [...common(), ...ofLetters()].filter(([query]) => !query.startsWith("api="));
-  const matched = async ([query]: Case) =>
-    [query, (await change(route, `${query}&dryRun=true`)).object()["matched"]] as const;
+it.each(bulkOfLetters)(
+  "%s takes the items that the list has for the same filters",
+  async (route) => {
+    const cases = [...common(), ...ofLetters()].filter(([query]) => !query.startsWith("api="));
+    const matched = async ([query]: Case) =>
+      [query, (await change(route, `${query}&dryRun=true`)).object()["matched"]] as const;
 
-  const counts = await Promise.all(cases.map(matched));
+    const counts = await Promise.all(cases.map(matched));
 
-  expect(counts).toEqual(cases.map(([query, names]) => [query, names.length]));
-  const inBody = await change(route, "", { label: ["none", "label-a"], dryRun: true });
-  const timed = await change(route, `cursor=${b.createdAt}&dryRun=true`);
-  expect([inBody, timed].map((reply) => reply.object()["matched"])).toEqual([1, 1]);
-});
+    expect(counts).toEqual(cases.map(([query, names]) => [query, names.length]));
+    const inBody = await change(route, "", { label: ["none", "label-a"], dryRun: true });
+    const timed = await change(route, `cursor=${b.createdAt}&dryRun=true`);
+    expect([inBody, timed].map((reply) => reply.object()["matched"])).toEqual([1, 1]);
+  },
+);
 
 /** Filters for live messages, each with a value for the first message and one for the second. */
 const ofLive = (): readonly (readonly [name: string, ofA: string, ofB: string])[] => [
@@ -313,7 +316,7 @@ describe("DELETE /v2/messages", () => {
   const isGone = async (id: string): Promise<boolean> =>
     (await client.delete(`/v2/messages/${id}`)).status === 404;
 
-  it("cancels the messages that each of its filters names, and no others", async () => {
+  it("cancels the messages of each of its filters, and no others", async () => {
     for (const [name, ofA, ofB] of ofLive()) {
       const [one] = await Promise.all([held(0), held(1)]);
 
@@ -340,7 +343,7 @@ describe("DELETE /v2/messages", () => {
   });
 });
 
-describe("a refusal names the parameter, and nothing is done", () => {
+describe("a refused list or bulk call names the parameter, and changes nothing", () => {
   const filters = ["url", "label", "flowControlKey", "queueName", "topicName", "scheduleId"].concat(
     ["callerIp", "callerIP", "fromDate", "toDate", "messageId", "messageIds"],
   );
@@ -420,13 +423,13 @@ describe("a refusal names the parameter, and nothing is done", () => {
     ];
   }
 
-  it.each(bulkNames)("400 of %s with both a query and a body", async (route) => {
+  it.each(bulkNames)("400 for %s with both a query and a body", async (route) => {
     const reply = await change(route, "label=none", { label: "none" });
 
     expect([reply.status, reply.error()]).toEqual([400, expect.stringMatching(/^body: /)]);
   });
 
-  it.each([...listNames, ...bulkNames])("400 of %s", async (route) => {
+  it.each([...listNames, ...bulkNames])("400 for %s", async (route) => {
     const live = await held(0);
     const before = await listed("/v2/dlq?", "");
     const refusedAs = (name: string, reply: Reply): void => {

@@ -45,7 +45,7 @@ const keyOf = ({ messageId, state, time }: Json): string =>
 
 describe("GET /v2/events", () => {
   describe("200", () => {
-    it("has four events of each of a hundred failures, newest first, on one page", async () => {
+    it("has four events for each of a hundred failures, newest first, on one page", async () => {
       await Promise.all(
         Array.from({ length: 100 }, () => publish("/fails", "hundred", { Retries: "0" })),
       );
@@ -75,7 +75,7 @@ describe("GET /v2/events", () => {
       expect(earliest.flat().map(keyOf)).toEqual(whole?.map(keyOf).toReversed());
     });
 
-    it("goes through all that was there while new events arrive", async () => {
+    it("lists everything that was there at its first page while new events arrive", async () => {
       await Promise.all(Array.from({ length: 40 }, () => publish("/ok", "growing")));
       const before = (await until("label=growing", 120)).map(keyOf);
 
@@ -86,7 +86,7 @@ describe("GET /v2/events", () => {
       expect(before.filter((key) => !listed.includes(key))).toEqual([]);
     });
 
-    it("leaves the cursor out on the last page, also when that is exactly full", async () => {
+    it("has no cursor on the last page, even if that is exactly full", async () => {
       await publish("/ok", "exact");
       await until("label=exact", 3);
 
@@ -118,7 +118,7 @@ describe("GET /v2/events", () => {
       expect(delivered).toMatchObject({ retryDelayExpression: "50", retryDelayExpr: "50" });
     });
 
-    it("shows bodies in base64, cut where trimBody says, and none at 0 or -1", async () => {
+    it("shows bodies in base64, cut at trimBody, and none at 0 or -1", async () => {
       await publish("/fails", "bodies", { Retries: "0" });
       await until("label=bodies", 4);
       const bodies = async (trimBody: string) => {
@@ -142,7 +142,7 @@ describe("GET /v2/events", () => {
 });
 
 describe("GET /v2/logs", () => {
-  it("200 answers the same events under both of the names that clients read", async () => {
+  it("200 answers the same events under both field names that clients read", async () => {
     const reply = await client.get("/v2/logs?label=exact");
 
     expect(reply.list("logs")).toEqual(await events("label=exact"));
@@ -171,7 +171,7 @@ describe("GET /v2/logs", () => {
 });
 
 describe("a cursor of GET /v2/events", () => {
-  it("400 refuses a cursor that was changed at any place", async () => {
+  it("400 for a cursor that was changed at any place", async () => {
     const reply = await client.get("/v2/events?label=hundred&count=1");
     const cursor = textOf(reply.object()["cursor"]);
     const changed = [...cursor].map(

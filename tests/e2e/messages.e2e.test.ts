@@ -48,7 +48,7 @@ const held = (): Promise<string> =>
 
 describe("GET /v2/messages/{messageId}", () => {
   describe("200", () => {
-    it("answers right after the publish, a hundred times out of a hundred, delivered or not", async () => {
+    it("answers right after the publish, a hundred times of a hundred, delivered or not", async () => {
       for (let i = 0; i < 100; i++) {
         const id = await client.published(destination.url("/fast"));
 
@@ -119,7 +119,7 @@ describe("GET /v2/messages/{messageId}", () => {
   });
 
   describe("404", () => {
-    it("for another tenant's message, in the same words as for none", async () => {
+    it("for another tenant's message, with the text of an unknown id", async () => {
       const id = await held();
 
       const theirs = await other.get(`/v2/messages/${id}`);
@@ -149,7 +149,7 @@ describe("GET /v2/messages/{messageId}", () => {
 
 describe("DELETE /v2/messages/{messageId}", () => {
   describe("202", () => {
-    it("cancels a message that waits for its time: it is not delivered and is no dead letter", async () => {
+    it("cancels a message that waits for its time: no delivery and no dead letter follow", async () => {
       const failure = destination.url("/canceled-failure");
       const settings = service({ Delay: "1s", "Failure-Callback": failure });
       const id = await client.published(destination.url("/canceled"), settings);
@@ -209,7 +209,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
       expect(destination.at("/in-flight")).toHaveLength(1);
     });
 
-    it("cancels a message that waits in its lane: the next one comes through", async () => {
+    it("cancels a message that waits in its lane, and the next one is delivered", async () => {
       destination.answers("/lane", silent);
       const key = service({ "Flow-Control-Key": "k", "Flow-Control-Value": "parallelism=1" });
       const first = await client.published(destination.url("/lane"), key);
@@ -224,7 +224,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
       expect(destination.at("/lane-second")).toEqual([]);
     });
 
-    it("cancels once of ten requests at the same time", async () => {
+    it("cancels once for ten requests at the same time", async () => {
       const id = await held();
 
       const replies = await Promise.all(
@@ -237,7 +237,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
   });
 
   describe("404", () => {
-    it("for what was delivered, failed, or canceled before", async () => {
+    it("for a message that was delivered, failed or cancelled before", async () => {
       destination.answers("/fails", always(500));
       const failed = await client.published(destination.url("/fails"), service({ Retries: "0" }));
       await eventually(
@@ -255,7 +255,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
       expect(await statesUntil(early.id, "DELIVERED")).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
     });
 
-    it("for an unknown id, and for another tenant's, which goes on", async () => {
+    it("for an unknown id, and for another tenant's message, which is delivered", async () => {
       const id = await held();
 
       const unknown = await client.delete("/v2/messages/msg_00000000000000000000000000");
@@ -270,7 +270,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
 describe("POST /v2/messages/{messageId}/retry", () => {
   const runNow = (id: string, by = client) => by.post(`/v2/messages/${id}/retry`);
 
-  it("200 delivers now a message that waits for its delay, once", async () => {
+  it("200 delivers a message that waits for its delay, now and once", async () => {
     const id = await client.published(destination.url("/now"), service({ Delay: "1h" }));
 
     expect((await runNow(id)).status).toBe(200);
@@ -280,7 +280,7 @@ describe("POST /v2/messages/{messageId}/retry", () => {
     expect(destination.at("/now")).toHaveLength(1);
   });
 
-  it("200 makes a retry now, which adds none", async () => {
+  it("200 makes a waiting retry now, and adds no retry", async () => {
     destination.answers("/retry-now", always(500));
     const settings = service({ Retries: "1", "Retry-Delay": "3600000" });
     const id = await client.published(destination.url("/retry-now"), settings);
@@ -292,7 +292,7 @@ describe("POST /v2/messages/{messageId}/retry", () => {
     expect(destination.at("/retry-now")).toHaveLength(2);
   });
 
-  it("400 in a queue, and nothing is changed", async () => {
+  it("400 for a message in a queue, and nothing changes", async () => {
     const headers = service({ Delay: "1h", "Queue-Name": "no-overtaking" });
     const id = await client.published(destination.url("/queued"), headers);
 
@@ -303,7 +303,7 @@ describe("POST /v2/messages/{messageId}/retry", () => {
     await client.delete(`/v2/messages/${id}`);
   });
 
-  it("404 for a message that does not wait for a time: ended, unknown, another tenant's", async () => {
+  it("404 for a message that waits for no time: ended, unknown or another tenant's", async () => {
     const ended = await client.published(destination.url("/ended"));
     await statesUntil(ended, "DELIVERED");
     const theirs = await other.published(destination.url("/theirs"), service({ Delay: "1h" }));
@@ -315,7 +315,7 @@ describe("POST /v2/messages/{messageId}/retry", () => {
 });
 
 describe("a call that takes longer than a lease", () => {
-  it("is made once, and delivers", async () => {
+  it("is made once, and delivers the message", async () => {
     const states = await eventually(
       () => statesOf(long),
       (list) => list.includes("DELIVERED"),
@@ -328,7 +328,7 @@ describe("a call that takes longer than a lease", () => {
 });
 
 describe("a message that has ended", () => {
-  it("stands as a record for at least 30 s and at most 75 s, and is read with its attempts and its body after that", async () => {
+  it("keeps its record for at least 30 s and at most 75 s, and is shown afterwards with its attempts and its body", async () => {
     // The log shows the bodies of records.
     const gone = async (): Promise<boolean> =>
       (await client.get(`/v2/events?messageId=${early.id}`))

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe("the metrics of a standalone", () => {
-  it("are all that the catalogue promises, and no other", async () => {
+  it("are exactly those of the catalogue", async () => {
     const { types } = await scrape(port);
 
     expect([...types.keys()]).toEqual(promisedBy("standalone"));
@@ -69,7 +69,7 @@ describe("the metrics of a standalone", () => {
     expect(value('posthaste_event_loop_delay_seconds{percentile="100"}')).toBeGreaterThanOrEqual(0);
   });
 
-  it("tell how many dead letters are kept, how many wait in lanes, how old the oldest turn is, and that nothing is overdue", async () => {
+  it("show how many dead letters are kept, how many messages wait in lanes, how old the oldest turn is, and that nothing is overdue", async () => {
     const flow = {
       "service-flow-control-key": "slow",
       "service-flow-control-value": "rate=1, period=1h",
@@ -93,7 +93,7 @@ describe("the metrics of a standalone", () => {
     expect(value("posthaste_attempts_running")).toBeGreaterThanOrEqual(0);
   });
 
-  it("count runs: their starts and ends, what they have accepted, and which wait", async () => {
+  it("count runs: starts, ends, accepted messages, and those that wait", async () => {
     await runAndWait(server.client, destination.url("/run"));
 
     const { value } = await eventually(
@@ -114,7 +114,7 @@ describe("the metrics of a standalone", () => {
 
   itReadsLikePrometheus("standalone", () => port);
 
-  it("are at /metrics and nowhere else, and are only read", async () => {
+  it("are served at /metrics alone, and for GET alone", async () => {
     const elsewhere = await fetch(`http://127.0.0.1:${port}/`);
     const posted = await fetch(`http://127.0.0.1:${port}/metrics`, { method: "POST" });
     const onTheGateway = await server.client.get("/metrics");

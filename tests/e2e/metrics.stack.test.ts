@@ -50,16 +50,13 @@ const until = (service: Reporter, test: (found: Scrape) => boolean): Promise<Scr
   eventually(() => of(service), test, 60_000);
 
 describe("the metrics of six processes", () => {
-  it.each(reporters)(
-    "of the %s are all that the catalogue promises, and no other",
-    async (name) => {
-      const { types } = await of(name);
+  it.each(reporters)("of the %s are exactly those of the catalogue", async (name) => {
+    const { types } = await of(name);
 
-      expect([...types.keys()]).toEqual(promisedBy(name));
-    },
-  );
+    expect([...types.keys()]).toEqual(promisedBy(name));
+  });
 
-  it("tell of one message's way from the gateway to its callback", async () => {
+  it("show the way of one message from the gateway to its callback", async () => {
     const client = new Client(services.gateway.port);
     destination.answers("/no", always(400));
     await client.published(destination.url("/no"), {
@@ -90,11 +87,11 @@ describe("the metrics of six processes", () => {
   });
 });
 
-describe("the metrics", () => {
+describe("the metrics of six processes over stores", () => {
   for (const name of reporters) itReadsLikePrometheus(name, () => ports.get(name) ?? 0);
 });
 
-it("tell of runs", async () => {
+it("count runs", async () => {
   await runAndWait(new Client(services.gateway.port), destination.url("/run"));
 
   const scheduler = await until("scheduler", ({ value }) => value("posthaste_runs_waiting") === 1);
@@ -112,7 +109,7 @@ it("tell of runs", async () => {
   expect(deliverer.value('posthaste_runs_total{event="failed"}')).toBe(0);
 });
 
-it("tell how many wait in lanes, and how old the oldest turn is", async () => {
+it("show how many messages wait in lanes, and how old the oldest turn is", async () => {
   const client = new Client(services.gateway.port);
   const answered = Promise.withResolvers<void>();
   destination.answers("/held", (_, response) => void answered.promise.then(() => response.end()));
@@ -138,8 +135,8 @@ it("tell how many wait in lanes, and how old the oldest turn is", async () => {
 const written = "posthaste_commit_writes_sum";
 const heard = 'posthaste_bus_total{what="heard"}';
 
-describe("counting in MongoDB", () => {
-  it("ends where it is told to", async () => {
+describe("counting waiting messages and dead letters in MongoDB", () => {
+  it("ends at the given bound", async () => {
     const uri = stores.mongodb?.uri ?? "";
     const documents = await openDocuments({ uri, database: `${room}-sizes`, ...parts });
     try {

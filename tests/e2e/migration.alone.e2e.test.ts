@@ -98,14 +98,17 @@ const read = async (server: AloneServer, path: string): Promise<readonly Json[]>
     ({ createdAt, updatedAt, callerIP, nextScheduleTime, isPaused, ...rest }) => rest,
   );
 
-it.each(["/v2/topics", "/v2/queues"])("copies all that %s lists", async (path) => {
-  const copied = await read(to, path);
+it.each(["/v2/topics", "/v2/queues"])(
+  "a migration copies everything that %s lists",
+  async (path) => {
+    const copied = await read(to, path);
 
-  expect(copied).toHaveLength(path === "/v2/topics" ? 1 : 2);
-  expect(copied).toEqual(await read(from, path));
-});
+    expect(copied).toHaveLength(path === "/v2/topics" ? 1 : 2);
+    expect(copied).toEqual(await read(from, path));
+  },
+);
 
-it("copies schedules with all their settings, paused, and says which it cannot", async () => {
+it("a migration copies schedules with all their settings, paused, and names those that it cannot copy", async () => {
   const originals = await read(from, "/v2/schedules");
   const copies = await read(to, "/v2/schedules");
 

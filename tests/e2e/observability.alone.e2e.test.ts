@@ -47,7 +47,7 @@ describeWithPrometheus("Prometheus, which reads a standalone", () => {
     await destination.stop();
   });
 
-  it("has nothing to tell of while all is well", async () => {
+  it("no alert of a standalone fires while all is well", async () => {
     await eventually(
       () => prometheus.ask("posthaste:waiting:max"),
       (found) => found.length === 1,
@@ -63,7 +63,7 @@ describeWithPrometheus("Prometheus, which reads a standalone", () => {
     expect(found).toEqual([]);
   });
 
-  it("has something to say to every expression of every panel, variable and rule that a standalone can answer", async () => {
+  it("every expression of every panel, variable and rule that concerns a standalone has data", async () => {
     const busy = new Busy(server.client, destination);
     const asked = askedByAll().filter((text) => !absentHere.some((name) => text.includes(name)));
     await busy.begin();
@@ -73,7 +73,7 @@ describeWithPrometheus("Prometheus, which reads a standalone", () => {
     expect(silent).toEqual([]);
   }, 240_000);
 
-  it("leads from the latency of deliveries to the trace of one message, which the collector has", async () => {
+  it("an exemplar of the latency of deliveries leads to the trace of one message in the collector", async () => {
     await server.client.published(destination.url("/traced"));
     const traceId = await exemplarTrace(prometheus);
     const spans = await collector.until((found) =>

@@ -81,7 +81,7 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
       60_000,
     );
 
-  it("has something to say to every expression of every panel, variable and rule", async () => {
+  it("every expression of every panel, variable and rule has data", async () => {
     const busy = new Busy(client, destination);
     await busy.begin();
 
@@ -90,7 +90,7 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
     expect(silent).toEqual([]);
   }, 240_000);
 
-  it("leads from the latency of deliveries to the trace of one message over its processes", async () => {
+  it("an exemplar of the latency of deliveries leads to the trace of one message over its processes", async () => {
     await client.published(destination.url("/traced"));
 
     const traceId = await exemplarTrace(prometheus);
@@ -104,7 +104,7 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
     );
   });
 
-  it("tells that no deliverer is left, and when there is one again", async () => {
+  it("an alert fires while no deliverer runs, and ends when one runs again", async () => {
     const name = "PosthasteNoDeliverer";
     expect(await firing(prometheus)).not.toContain(name);
 
@@ -115,7 +115,7 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
     expect(await fires(name, false)).not.toContain(name);
   });
 
-  it("tells that Redis is away", async () => {
+  it("an alert fires while Redis is away", async () => {
     const name = "PosthasteRedisAway";
     expect(await firing(prometheus)).not.toContain(name);
 

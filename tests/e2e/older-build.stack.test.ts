@@ -57,7 +57,7 @@ afterAll(async () => {
 const attemptsOfOlder = async (): Promise<number> =>
   (await scrape(olderMetrics)).value('posthaste_attempts_total{outcome="delivered"}') ?? 0;
 
-it("an older process delivers the records it knows, and leaves queues and runs to the newer, to their right ends", async () => {
+it("an older process delivers the records that it understands, and leaves queues and runs to the newer process, which ends them right", async () => {
   const client = new Client(services.gateway.port);
   const baseUrl = `http://127.0.0.1:${services.gateway.port}`;
   const qstashClient = new Qstash({ baseUrl, token: developmentToken });

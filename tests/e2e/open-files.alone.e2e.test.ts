@@ -79,7 +79,7 @@ describe("a process that may have 256 files open", () => {
   });
 
   it(
-    "goes on under a flood of connections, through checkpoints, and delivers what it accepted",
+    "continues under a flood of connections and through checkpoints, and delivers what it accepted",
     async () => {
       const messages = 400;
       const body = Buffer.alloc(100 * 1024, 1);
@@ -98,7 +98,7 @@ describe("a process that may have 256 files open", () => {
   );
 
   it(
-    "keeps connections only as long as calls have no need of their files, however many destinations there are",
+    "closes idle connections when calls need their files, however many destinations there are",
     async () => {
       const hosts = Array.from(
         { length: 500 },

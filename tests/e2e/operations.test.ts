@@ -12,8 +12,8 @@ const paths = new Map<string, string>([
 const segmentsOf = (id: string): readonly string[] =>
   (paths.get(id) ?? "").split("/").filter((segment) => segment !== "" && !segment.startsWith("{"));
 
-describe("each operation has a suite over a real server", () => {
-  it("and no two tables have an operation of one name", () => {
+describe("each operation of the API has a suite over a real server", () => {
+  it("under a name that no other table has", () => {
     expect(Object.keys(suites).toSorted()).toEqual([...paths.keys()].toSorted());
     expect(paths.size).toBe(routed.length + rawTargets.length);
   });

@@ -85,12 +85,13 @@ const promises = (block: string): readonly string[] =>
 const fieldsIn = (text: string): readonly string[] =>
   [...text.matchAll(/"(\w+)":/g)].map(([, name = ""]) => name);
 
-describe("an example", () => {
+describe("each example of a page", () => {
   const all = blocksOf("sh");
 
-  if (!hasCurl) it.skip("does what it says (not checked: this host has no curl)", () => undefined);
+  if (!hasCurl)
+    it.skip("does what the page says (not checked: this host has no curl)", () => undefined);
   else
-    it.each(all)("of $page does what it says: $code", async ({ code }) => {
+    it.each(all)("of $page does what the page says: $code", async ({ code }) => {
       const promised = promises(code);
 
       const answers = await run(code);

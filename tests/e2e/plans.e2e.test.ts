@@ -21,7 +21,7 @@ const publishMany = (client: Client, count: number, path: string): Promise<unkno
   );
 
 describe("a plan with parallelismMax", () => {
-  it("has no more calls at once than that, and all of them in the end", async () => {
+  it("never has more calls at once, and makes all of them in the end", async () => {
     const client = await operator.tenant("capped", { plan: { parallelismMax: 2 } });
     const held: (() => void)[] = [];
     let most = 0;
@@ -51,7 +51,7 @@ describe("a plan with parallelismMax", () => {
     expect(most).toBe(2);
   });
 
-  it("reads 1,000,000 where there is none", async () => {
+  it("shows 1,000,000 where the plan has none", async () => {
     const reply = await server.client.get("/v2/globalParallelism");
 
     expect(reply.object()).toEqual({ parallelismMax: 1_000_000, parallelismCount: 0 });
@@ -59,7 +59,7 @@ describe("a plan with parallelismMax", () => {
 });
 
 describe("a plan with keepBodiesMs", () => {
-  it("keeps the bodies of ended messages as long as it says: not at all, or for hours", async () => {
+  it("keeps the bodies of ended messages for its time: not at all, or for hours", async () => {
     const keepBodiesMs = 7_200_000;
     const briefly = await operator.tenant("briefly", { plan: { keepBodiesMs: 0 } });
     const longer = await operator.tenant("longer", { plan: { keepBodiesMs } });
@@ -89,7 +89,7 @@ describe("a plan with keepBodiesMs", () => {
 });
 
 describe("a plan with messagesPerDayMax", () => {
-  it("429 with the family of headers of a day, and nothing is published", async () => {
+  it("429 has the headers of a daily limit, and nothing is published", async () => {
     const client = await operator.tenant("daily", { plan: { messagesPerDayMax: 3 } });
     const url = destination.url("/daily");
     const batch = (count: number) =>
@@ -125,7 +125,7 @@ describe("a plan with messagesPerDayMax", () => {
   });
 });
 
-it("of the messages of a day duplicates are some, and retried dead letters are none", async () => {
+it("a duplicate counts as a message of the day, and a retried dead letter does not", async () => {
   const client = await operator.tenant("what-counts", { plan: { messagesPerDayMax: 2 } });
   destination.answers("/counted", always(500));
   const publish = () =>
@@ -149,7 +149,7 @@ describe("a plan with queuesMax", () => {
   const refused = { status: 412, error: "quota maxQueues exceeded, current limit: 2" };
   const answered = (reply: Reply) => ({ status: reply.status, error: reply.error() });
 
-  it("412 makes no more, however one is to be made, and what is there goes on", async () => {
+  it("412 for one queue more, however it would be made, while existing queues continue", async () => {
     const client = await operator.tenant("queues", { plan: { queuesMax: 2 } });
     const url = destination.url("/in-queues");
     const queue = (queueName: string, more = {}) =>
@@ -170,7 +170,7 @@ describe("a plan with queuesMax", () => {
     expect((await client.post(`/v2/enqueue/b/${url}`)).status).toBe(200);
   });
 
-  it("412 makes none by a retry of a dead letter whose queue has gone, and the letter stays", async () => {
+  it("412 for the retry of a dead letter whose queue is gone, and the dead letter stays", async () => {
     const client = await operator.tenant("queues-of-letters", { plan: { queuesMax: 1 } });
     destination.answers("/fails-in-queue", always(500));
     const url = destination.url("/fails-in-queue");
@@ -192,7 +192,7 @@ describe("a plan with queuesMax", () => {
     expect(await queuesOf(client)).toEqual(["a"]);
   });
 
-  it("412 leaves no queue of a batch that is refused, and no message spent", async () => {
+  it("412 for a batch leaves no queue and spends no message", async () => {
     const client = await operator.tenant("queues-of-batch", {
       plan: { queuesMax: 2, messagesPerDayMax: 3 },
     });
@@ -208,7 +208,7 @@ describe("a plan with queuesMax", () => {
     expect((await batch("a", "b", "a")).status).toBe(200);
   });
 
-  it("404 of a group that is not there leaves no queue, and no message spent", async () => {
+  it("404 for an unknown group leaves no queue and spends no message", async () => {
     const client = await operator.tenant("queues-of-groups", { plan: { messagesPerDayMax: 1 } });
     const inBatch = JSON.stringify([{ destination: "nobody", queue: "a" }]);
 
@@ -243,7 +243,7 @@ describe("a plan with batchBytesMax", () => {
 });
 
 describe("a plan with groupsMax", () => {
-  it("412 makes no more, and existing ones may be changed", async () => {
+  it("412 for one group more, and existing groups may be changed", async () => {
     const client = await operator.tenant("groups", { plan: { groupsMax: 1 } });
     const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/grouped") }] });
     const group = (name: string) => client.post(`/v2/topics/${name}/endpoints`, {}, endpoints);
@@ -259,7 +259,7 @@ describe("a plan with groupsMax", () => {
 });
 
 describe("a plan with schedulesMax", () => {
-  it("412 makes no more, and existing ones may be replaced", async () => {
+  it("412 for one schedule more, and existing schedules may be replaced", async () => {
     const client = await operator.tenant("schedules", { plan: { schedulesMax: 1 } });
     const schedule = (id: string) =>
       client.post(
@@ -279,7 +279,7 @@ describe("a plan with schedulesMax", () => {
 });
 
 describe("a plan with listsPerSecondMax", () => {
-  it("429 with the family of headers of a second, and never that of a day", async () => {
+  it("429 has the headers of a limit by the second, never those of a daily one", async () => {
     const client = await operator.tenant("lists", { plan: { listsPerSecondMax: 1 } });
 
     const replies = await eventually(

@@ -40,7 +40,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-it("are programs to the type checker", async () => {
+it("the type checker accepts the programs of the pages", async () => {
   for (const { file, code } of programs) writeFileSync(file, code);
   const compilerOptions = {
     ...{ module: "nodenext", target: "es2023", lib: ["es2023"], strict: true, noEmit: true },
@@ -58,7 +58,7 @@ it("are programs to the type checker", async () => {
   expect(checked.stdout).toBe("");
 });
 
-it.each(programs)("that of $page at line $line does what it says", async (program) => {
+it.each(programs)("the program of $page at line $line does what the page says", async (program) => {
   const { code, page, file } = program;
   const port = await freePort();
   const here = (text: string): string =>

@@ -25,7 +25,7 @@ describe("a publish", () => {
       ["deep JSON", Buffer.from("[".repeat(100_000))],
       ["1 MiB", randomBytes(mebibyte)],
       ["the plan's limit", randomBytes(bodyBytesMax)],
-    ])("delivers %s as they are", async (what, body) => {
+    ])("delivers %s unchanged", async (what, body) => {
       const path = `/bytes/${encodeURIComponent(what)}`;
 
       await client.published(destination.url(path), {}, body);
@@ -36,7 +36,7 @@ describe("a publish", () => {
       expect(arrival.headers["content-length"]).toBe(String(body.length));
     });
 
-    it("delivers no Content-Type when none was given", async () => {
+    it("delivers no Content-Type when the publish has none", async () => {
       await client.published(destination.url("/no-type"), {}, '{"json":1}');
 
       const { headers } = await destination.arrival("/no-type");
@@ -69,7 +69,7 @@ describe("a publish", () => {
       expect(status).toBe(413);
     });
 
-    it("refuses a declared length before any of it was sent", async () => {
+    it("refuses a larger declared length before any byte of the body", async () => {
       const line = `POST /v2/publish/${destination.url("/too-large")} HTTP/1.1`;
       const headers = [`Content-Length: ${bodyBytesMax + 1}`, "Expect: 100-continue"];
 
@@ -78,7 +78,7 @@ describe("a publish", () => {
       expect(answer.status).toBe(413);
     });
 
-    it("leaves nothing behind", async () => {
+    it("leaves no trace of a refused publish", async () => {
       const url = encodeURIComponent(destination.url("/too-large"));
 
       expect(await client.listed(`/v2/events?url=${url}`, "events")).toEqual([]);

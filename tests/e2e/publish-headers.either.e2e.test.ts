@@ -6,7 +6,7 @@ import { destination, server, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
-it("415 for JSON with a Content-Encoding, which is not read", async () => {
+it("a publish of JSON with a Content-Encoding gets 415", async () => {
   const encoded = { "Content-Encoding": "gzip" };
 
   const replies = [
@@ -18,7 +18,7 @@ it("415 for JSON with a Content-Encoding, which is not read", async () => {
   expect(replies.map(({ status }) => status)).toEqual([415, 415, 200]);
 });
 
-describe("a misspelt header is refused with the nearest that there is, and nothing is made of it", () => {
+describe("a misspelt header is refused with the nearest known name, and nothing happens", () => {
   const wrong = { "Service-Retires": "1" };
   const to = () => destination.url("/misspelt");
   const ways: readonly (readonly [string, () => Promise<Reply>])[] = [
@@ -67,7 +67,7 @@ describe("a misspelt header is refused with the nearest that there is, and nothi
     expect(destination.at("/misspelt")).toEqual([]);
   });
 
-  it("200 where it is of a client in the Upstash- dialect, which may be newer", async () => {
+  it("200 for a header of a newer client in the Upstash- dialect", async () => {
     const reply = await server.client.post(`/v2/publish/${destination.url("/newer")}`, {
       "Upstash-Retires": "1",
     });
@@ -199,7 +199,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       });
     });
 
-    it("delivers all of the request's headers but the credentials when Header-Forward is true", async () => {
+    it("delivers all headers of the request except credentials when Header-Forward is true", async () => {
       const headers = { "X-Webhook": "1", Cookie: "c=1", ...given({ "Header-Forward": "true" }) };
 
       await server.client.published(destination.url(path("all")), headers);
@@ -327,7 +327,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       expect(message).toMatchObject({ maxRetries: 3, timeout: 7_200_000, header: {} });
     });
 
-    it("takes names in any case, spaces around values, True for true, and ignores names of other releases", async () => {
+    it("takes names in any case, spaces around values and True for true, and ignores names of other releases", async () => {
       const headers = {
         [`${prefix.toUpperCase()}RETRIES`]: "  4  ",
         [`${lower}delay`]: "1h",
@@ -344,7 +344,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       expect(message["maxRetries"]).toBe(4);
     });
 
-    it("takes settings from the query, and the destination sees nothing of them", async () => {
+    it("takes settings from the query, and delivers the query without them", async () => {
       const query = `?x=1&${lower}retries=9&y=%2F&${lower}forward-X-Q=a%20b`;
 
       const id = await server.client.published(destination.url(path("query") + query));
@@ -364,14 +364,14 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
   };
 
   describe("400", () => {
-    it("refuses a header that is given twice, even where both say the same", async () => {
+    it("refuses a header that is given twice, even with one value", async () => {
       const error = `${prefix}Retries: must be given once`;
 
       expect(await refusal({ Retries: ["1", "1"] })).toEqual({ status: 400, error });
     });
   });
 
-  it("leaves nothing behind of a publish that was refused", async () => {
+  it("leaves no trace of a refused publish", async () => {
     const events = await server.client.get(`/v2/events?url=${encodeURIComponent(url())}`);
 
     expect(events.list("events")).toEqual([]);

@@ -54,7 +54,7 @@ describe("a publish", () => {
       await destination.arrival("/route-case");
     });
 
-    it("answers with the id and the URL as it is dialled", async () => {
+    it("answers with the id and the URL that is called", async () => {
       const url = destination.url("/y?z=%2f");
 
       const reply = await server.client.publish(url);
@@ -70,7 +70,7 @@ describe("a publish", () => {
       ["a private address in full-width digits", "http://%31%30.0.0.1/"],
       ["cloud metadata", "http://169.254.169.254/latest"],
       ["an IPv4 address inside IPv6", "http://[64:ff9b::169.254.169.254]/"],
-    ])("to %s is refused, since it is not public", async (_, target) => {
+    ])("to %s is refused as not public", async (_, target) => {
       const reply = await server.client.publish(target);
 
       expect(reply.error()).toMatch(/^invalid destination url: endpoint resolves to /);
@@ -93,7 +93,7 @@ describe("a publish", () => {
     });
   });
 
-  it("to a URL of 4,096 characters is delivered: a signed URL with the token of a session fits", async () => {
+  it("to a URL of 4,096 characters is delivered, such as a signed URL with a session token", async () => {
     const url = destination.url("/signed?token=").padEnd(4_096, "x");
 
     await server.client.published(url);
@@ -101,7 +101,7 @@ describe("a publish", () => {
     expect((await destination.arrival("/signed")).path).toBe(url.slice(url.indexOf("/signed")));
   });
 
-  it("leaves nothing behind when it is refused", async () => {
+  it("leaves no trace when it is refused", async () => {
     const events = await server.client.listed("/v2/events", "events");
 
     const refused = events.filter(({ url }) => !String(url).includes(`:${destination.port}`));
@@ -109,7 +109,7 @@ describe("a publish", () => {
   });
 });
 
-it("400 for api/llm where the operator has set no provider", async () => {
+it("400 for api/llm without a provider in the settings", async () => {
   const reply = await server.client.post("/v2/publish/api/llm", {
     "Service-Callback": destination.url("/answer"),
   });
@@ -217,7 +217,7 @@ describe("a URL", () => {
         "/\"<>{}`|?'<>",
         "/%22%3C%3E%7B%7D%60|?%27%3C%3E",
       ],
-    ])("with %s is shown, dialled and signed in one text", async (_, host, given, path) => {
+    ])("with %s is shown, called and signed in one form", async (_, host, given, path) => {
       const unique = `${++runs}`;
       const port = destination.port;
 
@@ -233,7 +233,7 @@ describe("a URL", () => {
     });
   });
 
-  it("of a schedule and of its callback is shown as it will be dialled", async () => {
+  it("of a schedule and of its callback is shown in the form that is called", async () => {
     const given = "http://bücher.localhost:3000/a b";
     const headers = { "Service-Cron": "0 0 1 1 *", "Service-Callback": bytesOf(given) };
 
@@ -245,7 +245,7 @@ describe("a URL", () => {
     await server.client.call("DELETE", `/v2/schedules/${textOf(scheduleId)}`, {});
   });
 
-  it("that an endpoint was added with names it, however it is written", async () => {
+  it("names an endpoint of a group in each of its spellings", async () => {
     const [, added, same] = ["", "http://a.example/ü", "http://a.example/%C3%BC#x"];
     const endpoints = (url = "") => JSON.stringify({ endpoints: [{ url }] });
     await server.client.post("/v2/topics/same/endpoints", {}, endpoints(added));
@@ -258,7 +258,7 @@ describe("a URL", () => {
     expect((await server.client.get("/v2/topics/same")).status).toBe(404);
   });
 
-  it("finds its messages, however it is written", async () => {
+  it("finds its messages in each of its spellings", async () => {
     await server.client.published(destination.url("/found/%C3%BC"));
 
     const url = encodeURIComponent(destination.url("/found/ü"));

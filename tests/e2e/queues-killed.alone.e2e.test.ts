@@ -26,7 +26,7 @@ afterEach(async () => {
   await destination.stop();
 });
 
-it("kill -9 in the middle of calls of queues: each message arrives, in the order of its queue, and no more at once than its parallelism", async () => {
+it("calls of queues survive kill -9: each message arrives in the order of its queue, and no more at once than the queue's parallelism", async () => {
   server = await startAlone({});
   destination = await Destination.start();
   const { client, process } = server;

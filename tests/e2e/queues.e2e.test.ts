@@ -95,7 +95,7 @@ describe("messages of a queue", () => {
     expect(bodies(await destination.arrivals("/calls-back", 2))).toEqual(["first", "second"]);
   });
 
-  it("go on when one of them has used its retries", async () => {
+  it("continue when one of them has used its retries", async () => {
     destination.answers("/dead", (_, response, nth) => {
       response.writeHead(nth === 0 ? 500 : 200).end();
     });
@@ -118,7 +118,7 @@ describe("messages of a queue", () => {
     await destination.arrivals("/wide", 8);
   });
 
-  it("are put there by a header of a publish as well", async () => {
+  it("are enqueued by a header of a publish, too", async () => {
     await put("by-header", { paused: true });
     const id = await client.published(
       destination.url("/by-header"),
@@ -143,7 +143,7 @@ describe("messages of a queue", () => {
       },
     ],
   ])(
-    "of a URL group (%s) come in the order of its endpoints, before what was accepted later",
+    "of a URL group (%s) come in the order of its endpoints, before later messages",
     async (way, publish) => {
       const paths = [0, 1, 2, 3].map((n) => `/group-${way}/${n}`);
       const last = `/group-${way}/after`;
@@ -166,7 +166,7 @@ describe("messages of a queue", () => {
     },
   );
 
-  it("go on once the call of one that was cancelled has been aborted", async () => {
+  it("continue once the aborted call of a cancelled message has ended", async () => {
     const calls = holding("/cut-short");
     const first = await enqueue("cutting", "/cut-short", "first");
     await enqueue("cutting", "/not-cut-short", "second");
@@ -200,7 +200,7 @@ describe("a queue", () => {
     expect((await client.get("/v2/queues/settings")).status).toBe(404);
   });
 
-  it("delivers nothing while it is paused, and all of it once it is resumed", async () => {
+  it("delivers nothing while it is paused, and all its messages once it is resumed", async () => {
     expect((await client.post("/v2/queues/pausing/pause")).status).toBe(200);
     for (const body of ["a", "b", "c"]) await enqueue("pausing", "/paused", body);
     await aWhile("/beside-the-paused");
@@ -216,7 +216,7 @@ describe("a queue", () => {
     );
   });
 
-  it("takes its messages with it when it is deleted, and is made anew without them", async () => {
+  it("is deleted with its messages, and is made anew without them", async () => {
     await put("deleting", { paused: true });
     const ids = await Promise.all(
       ["a", "b", "c"].map((body) => enqueue("deleting", "/deleted", body)),
@@ -267,7 +267,7 @@ describe("400", () => {
     expect((await client.post(`${path}/pause`)).status).toBe(400);
   });
 
-  it("for a bad name in an enqueue, in its target or in a header", async () => {
+  it("for an invalid name in an enqueue, in its target or in a header", async () => {
     const url = destination.url("/never");
 
     expect((await client.post(`/v2/enqueue/a%2Fb/${url}`)).error()).toContain("queueName: ");
@@ -276,7 +276,7 @@ describe("400", () => {
     expect(named.error()).toContain("Service-Queue-Name: ");
   });
 
-  it("for two queues of one message", async () => {
+  it("for a message with two queues", async () => {
     const reply = await client.post(
       `/v2/enqueue/one/${destination.url("/never")}`,
       service({ "Queue-Name": "two" }),

@@ -91,7 +91,7 @@ describe.each(dialects)("body and headers in the $prefix dialect", ({ prefix }) 
     reads = await Promise.all(ids.map(allReads));
   });
 
-  it("reach the destination as they are", () => {
+  it("reach the destination unredacted", () => {
     expect(arrivals.source.body.toString()).toBe(canary("body"));
     expect(arrivals.source.headers).toMatchObject({
       "x-secret": canary("header"),
@@ -100,7 +100,7 @@ describe.each(dialects)("body and headers in the $prefix dialect", ({ prefix }) 
     });
   });
 
-  it("reach the callbacks as they are", () => {
+  it("reach the callbacks unredacted", () => {
     expect(arrivals.callback.headers["x-secret"]).toBe(canary("callback-header"));
     expect(arrivals.failure.headers["x-secret"]).toBe(canary("failure-callback-header"));
     for (const arrival of [arrivals.callback, arrivals.failure]) {
@@ -112,19 +112,19 @@ describe.each(dialects)("body and headers in the $prefix dialect", ({ prefix }) 
     }
   });
 
-  it("are in no read of the message, its dead letter and its log: only their hashes are", () => {
+  it("appear in no read of the message, its dead letter and its log except as hashes", () => {
     expect(leaks(reads[0] ?? "")).toEqual([]);
     for (const field of ["body", "header", "callback-header", "response-body", "response-header"]) {
       expect(reads[0]).toContain(redacted(canary(field)));
     }
   });
 
-  it("are in no read of its callbacks either, whose bodies hold them", () => {
+  it("appear in no read of the callbacks whose bodies hold them", () => {
     expect(leaks(reads[1] ?? "")).toEqual([]);
     expect(leaks(reads[2] ?? "")).toEqual([]);
   });
 
-  it("are in no line that the process has written, at the lowest level", () => {
+  it("appear in no line that the process has written at the lowest level", () => {
     expect(server.output()).toContain("attempt.ended");
     expect(leaks(server.output())).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe("redaction", () => {
     expect(reads).toContain("open");
   });
 
-  it("is not needed where values are refused: the answer names the header and not its value", async () => {
+  it("is not needed for refused values: the answer names the header and not its value", async () => {
     const reply = await client.publish(destination.url("/x"), {
       "Service-Forward-Host": "canary-refused",
       "Service-Retries": "canary-refused",
@@ -157,7 +157,7 @@ describe("redaction", () => {
   });
 });
 
-it("signing keys are in no line that the process has written", () => {
+it("no line that the process has written has a signing key", () => {
   expect(server.output()).not.toContain(firstUser.keys.current);
   expect(server.output()).not.toContain(firstUser.keys.next);
 });

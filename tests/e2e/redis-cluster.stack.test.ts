@@ -73,7 +73,7 @@ const publishUnder = (key: string) =>
   });
 
 it(
-  "a publish is deduplicated and no flow key is exceeded, also when a master is killed and a replica takes over",
+  "a publish is deduplicated and no flow key is exceeded while a replica takes over from a killed master",
   async () => {
     const most = watchKeys();
     const deduplicated = { "service-deduplication-id": "first" };

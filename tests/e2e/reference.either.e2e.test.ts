@@ -55,7 +55,7 @@ describe.each(["gateway", "management"] as const)("%s serves", (api) => {
       expect((await fetch(at(`/docs/${path}`))).status).not.toBe(200);
   });
 
-  it("the reference in no more than 600 kB, compressed and kept for ever", async () => {
+  it("the reference in at most 600 kB, compressed, for caches to keep", async () => {
     const text = await (await fetch(at("/docs/"))).text();
     const assets = [...text.matchAll(/"(assets\/[^"]+)"/g)].map(([, asset = ""]) => asset);
     const replies = await Promise.all(assets.map((asset) => fetch(at(`/docs/${asset}`))));
@@ -69,7 +69,7 @@ describe.each(["gateway", "management"] as const)("%s serves", (api) => {
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(pageBytesMax);
   });
 
-  it("its own part of the document, with no schema that it does not use", async () => {
+  it("its own part of the document, with exactly the schemas that the part uses", async () => {
     const document = await documentOf(api);
     const text = JSON.stringify(document);
     const { schemas, securitySchemes } = document["components"] as Record<string, object>;
@@ -82,7 +82,7 @@ describe.each(["gateway", "management"] as const)("%s serves", (api) => {
     expect(text.includes('"/v2/tenants"')).toBe(api === "management");
   });
 
-  it("/ to a browser as the way to the console, and to nothing else", async () => {
+  it("a redirect from / to the console for browsers alone", async () => {
     const ask = (accept: string, method = "GET") =>
       fetch(at("/"), { method, headers: { accept }, redirect: "manual" });
     const browser = await ask("text/html,application/xhtml+xml,*/*;q=0.8");
@@ -97,7 +97,7 @@ describe.each(["gateway", "management"] as const)("%s serves", (api) => {
   });
 });
 
-describe("each example of the document is sent, and does what it says:", () => {
+describe("each example of the document does what the document says", () => {
   /** Operations whose subject an earlier example has removed, or that need a workflow client. */
   const elsewise: Readonly<Record<string, number>> = {
     cancelMessage: 404,
@@ -112,7 +112,7 @@ describe("each example of the document is sent, and does what it says:", () => {
     Number(one.operation === "closeTenant") - Number(other.operation === "closeTenant");
   const host = (): string => new URL(destination.url("")).origin;
 
-  it("the gateway's", async () => {
+  it("of the gateway", async () => {
     const estate = await settle(server.client, destination, "examples");
     const requests = examplesOf(
       await documentOf("gateway"),
@@ -138,7 +138,7 @@ describe("each example of the document is sent, and does what it says:", () => {
     ...{ flowControlKey: "key", scheduleId: "schedule", eventId: "event" },
   });
 
-  it("the management API's", async () => {
+  it("of the management API", async () => {
     const client = new Client(server.managementPort, null);
     const authorization = basic(operatorUser, operatorPassword);
     const made = { tokenId: "", index: "" };

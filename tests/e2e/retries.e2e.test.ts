@@ -75,7 +75,7 @@ describe.each(dialects)("a message in the $prefix dialect", ({ prefix }) => {
     arrival?.headers[`${prefix}retried`.toLowerCase()];
   const path = (name: string): string => `/${prefix}${name}`;
 
-  it("is delivered 1 + retries times when every attempt fails, and each says how many came before", async () => {
+  it("is delivered 1 + retries times when every attempt fails, and each attempt says how many came before", async () => {
     destination.answers(path("never"), always(500));
     const settings = inDialect(prefix, { Retries: "4", "Retry-Delay": "20" });
 
@@ -141,7 +141,7 @@ describe("retries", () => {
     expect(destination.at(`/then/${status}`)).toHaveLength(2);
   });
 
-  it("follow a redirect by asking the same URL again: the Location is never visited", async () => {
+  it("repeat the same URL after a redirect: the Location is never visited", async () => {
     destination.answers("/moved", (_, response, nth) => {
       response.writeHead(nth === 0 ? 307 : 200, {
         Location: "/elsewhere",
@@ -171,7 +171,7 @@ describe("retries", () => {
     });
   });
 
-  it("wait e^2.5 seconds and up to one more where nothing else was said", async () => {
+  it("wait e^2.5 seconds and up to one more by default", async () => {
     destination.answers("/default", always(500));
 
     const id = await client.published(destination.url("/default"));
@@ -198,7 +198,7 @@ describe("retries", () => {
       0,
       0,
     ],
-  ])("come when the destination asks for them, by %s", async (name, headers, msMin, msMax) => {
+  ])("come when the destination asks, by %s", async (name, headers, msMin, msMax) => {
     const path = `/asks/${encodeURIComponent(name)}`;
     destination.answers(path, (_, response, nth) =>
       response.writeHead(nth === 0 ? 429 : 200, headers()).end(),
@@ -215,7 +215,7 @@ describe("retries", () => {
   });
 
   it.each(["999999999", "-1", "soon", "1.5", "86401"])(
-    "wait as always when Retry-After is %s",
+    "keep their own wait when Retry-After is %s",
     async (value) => {
       const path = `/nonsense/${value}`;
       destination.answers(path, (_, response, nth) =>
@@ -274,7 +274,7 @@ describe("retries", () => {
     ]);
   });
 
-  it("follow a handshake without an end, while others are delivered", async () => {
+  it("follow a handshake without an end, and other messages are delivered meanwhile", async () => {
     const port = await listening(createServer((socket) => void socket.on("error", () => {})));
     const hangs = failsTwice(`https://127.0.0.1:${port}/`, "no answer within 1000 ms");
 
@@ -285,7 +285,7 @@ describe("retries", () => {
     await hangs;
   });
 
-  it("none means one attempt", async () => {
+  it("of none mean one attempt", async () => {
     destination.answers("/once", always(500));
 
     const id = await client.published(destination.url("/once"), service({ Retries: "0" }));
@@ -316,7 +316,7 @@ describe("a timeout", () => {
     expect(ms).toBeLessThan(1_000 + lateMsMax);
   });
 
-  it("counts from the connection, so that a byte now and then does not prolong it", async () => {
+  it("counts from the connection, so that a byte now and then does not extend it", async () => {
     destination.answers("/trickles", (_, response) => {
       response.socket?.write("HTTP/1.1 200 OK\r\nX-Slow: ");
       const timer = setInterval(() => response.socket?.write("x"), 100);
@@ -329,7 +329,7 @@ describe("a timeout", () => {
     expect(ms).toBeLessThan(1_000 + lateMsMax);
   });
 
-  it("in the middle of the body of a 2xx answer makes it no failure", async () => {
+  it("in the middle of the body of a 2xx answer is no failure", async () => {
     destination.answers("/half", (_, response) => response.writeHead(200).write("half"));
     const halfTold = service({
       Timeout: "1s",
@@ -345,8 +345,8 @@ describe("a timeout", () => {
   });
 });
 
-describe("a last answer", () => {
-  it("that broke off, redirects or was none says so in log, dead letter and callback", async () => {
+describe("a last answer that breaks off, redirects or is missing", () => {
+  it("is named as such in log, dead letter and callback", async () => {
     destination.answers("/breaks", (_, response) => {
       response.writeHead(500, { "Content-Length": "10" }).write("half", () => response.destroy());
     });

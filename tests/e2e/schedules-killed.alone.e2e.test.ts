@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 it(
-  "kill -9 while the slots of a minute fire: each of them has one message, and each is delivered",
+  "the slots of a minute survive kill -9: each has one message, and each message is delivered",
   async () => {
     server = await startAlone({});
     destination = await Destination.start();

@@ -87,7 +87,7 @@ const idOf = (name: string): string => minutely.get(name) ?? "";
 describe("POST /v2/schedules/{destination}", () => {
   describe("200", () => {
     it.each(dialects)(
-      "makes a schedule that is read as it was made, with $prefix headers",
+      "makes a schedule that is shown as it was made, with $prefix headers",
       async ({ prefix }) => {
         const before = Date.now();
         const headers = inDialect(prefix, {
@@ -145,7 +145,7 @@ describe("POST /v2/schedules/{destination}", () => {
       },
     );
 
-    it("replaces the schedule of the id that is given, whole: what is not said again is gone", async () => {
+    it("replaces the schedule of the given id as a whole: a missing setting is gone", async () => {
       const first = await created(at("/first"), { "Schedule-Id": "mine", Label: "l" }, "body");
       const before = await read("mine");
       const second = await created(at("/second"), { "Schedule-Id": "mine", Cron: "0 0 2 1 *" });
@@ -178,7 +178,7 @@ describe("POST /v2/schedules/{destination}", () => {
       expect(listed).toMatchObject({ body: expect.stringMatching(/^REDACTED:/) });
     });
 
-    it("makes nothing of a dry run, and tells the next five times", async () => {
+    it("makes nothing in a dry run, and answers the next five times", async () => {
       const reply = await create(at("/dry"), { "Dry-Run": "true", "Schedule-Id": "dry" });
       const times = (reply.object()["nextScheduleTimes"] as readonly number[]).map((time) =>
         new Date(time).getUTCFullYear(),
@@ -205,7 +205,7 @@ describe("POST /v2/schedules/{destination}", () => {
     expect(await read(id)).toMatchObject({ cron });
   });
 
-  it("202 repeats the answer of a call with the same deduplication id, and changes nothing", async () => {
+  it("202 repeats the answer to a call with the same deduplication id, and changes nothing", async () => {
     const first = await created(at("/once"), { "Deduplication-Id": "once" });
     const again = await create(at("/other"), { "Deduplication-Id": "once" });
 
@@ -257,16 +257,16 @@ describe("POST /v2/schedules/{destination}", () => {
     expect(reply.error()).toBe("Service-Cron: must be given");
   });
 
-  it("412 beyond what the plan allows", async () => {
+  it("412 for one schedule more than the plan allows", async () => {
     const reply = await create(at("/bad"), { Retries: "1001" });
 
     expect(reply.status).toBe(412);
   });
 });
 
-describe("a schedule that is there", () => {
+describe("an existing schedule", () => {
   it.each(["PATCH", "POST"])(
-    "is paused and resumed with %s, as often as one likes",
+    "is paused and resumed with %s, any number of times",
     async (method) => {
       const id = await created(at("/rest"));
       for (const step of ["pause", "pause"])
@@ -281,7 +281,7 @@ describe("a schedule that is there", () => {
     },
   );
 
-  it("stands in the list, oldest first, until it is removed; removing it again is fine", async () => {
+  it("stands in the list, oldest first, until it is removed; a second removal succeeds, too", async () => {
     const ids = [await created(at("/1")), await created(at("/2"))];
     const listed = async () =>
       (await client.get("/v2/schedules")).list().map((each) => each["scheduleId"]);
@@ -385,7 +385,7 @@ describe("a schedule for every minute", () => {
   );
 
   it(
-    "says why its last slot has made nothing, read and listed",
+    "shows why its last slot made no message, alone and in the list",
     async () => {
       const id = idOf("of no group");
       const schedule = await eventually(
@@ -404,7 +404,7 @@ describe("a schedule for every minute", () => {
   );
 
   it(
-    "delivers through its queue, which it makes and never changes",
+    "delivers through its queue, which it makes and does not change",
     async () => {
       const arrival = await destination.arrival("/queue", waitMsMax);
       const messageId = textOf(arrival.headers["service-message-id"]);
@@ -419,7 +419,7 @@ describe("a schedule for every minute", () => {
   );
 
   it(
-    "is what its messages are found by: dead letters, in the log, and to be cancelled",
+    "finds its messages among dead letters, in the log and for a cancel",
     async () => {
       const [failing, waiting] = [idOf("failing"), idOf("waiting")];
       const letters = await eventually(
@@ -461,7 +461,7 @@ describe("a schedule for every minute", () => {
     testMsMax,
   );
 
-  it("has made nothing where it was paused or removed before", async () => {
+  it("makes no message when it was paused or removed before", async () => {
     await destination.arrival("/Service-", waitMsMax);
 
     expect(destination.at("/paused")).toEqual([]);

@@ -47,8 +47,8 @@ describe("the client", () => {
   });
 });
 
-describe("a program in development mode", () => {
-  it("adopts the server without any other configuration, and its receiver the development keys", async () => {
+describe("a program of the client in development mode", () => {
+  it("finds the server without other configuration, and its receiver the development keys", async () => {
     const url = destination.url("/dev-mode");
     const program = `
       import { Client } from "@upstash/qstash";

@@ -84,7 +84,7 @@ describe("SIGTERM", () => {
     expect(events).toHaveLength(50);
   });
 
-  it("accepts nothing new while it drains, and delivers accepted messages after the next start", async () => {
+  it("accepts nothing while it drains, and delivers accepted messages after the next start", async () => {
     destination.answers("/slow", after(1_500));
     const held = await client.published(destination.url("/held"), service({ Delay: "1s" }));
     await publishMany(5, "/slow");
@@ -113,7 +113,7 @@ describe("SIGTERM", () => {
     expect(destination.at("/late")).toEqual([]);
   });
 
-  it("without time to drain hands attempts back: they are made again at once after the next start", async () => {
+  it("without time to drain hands attempts back, and they are repeated at once after the next start", async () => {
     await serve({ POSTHASTE_DRAIN_SECONDS: "0" });
     destination.answers(
       "/hangs",
@@ -184,7 +184,7 @@ describe("SIGTERM", () => {
 });
 
 describe("kill -9", () => {
-  it("leaves attempts that are made again at once after the next start, as the same attempts", async () => {
+  it("leaves attempts that are repeated at once after the next start, under their numbers", async () => {
     destination.answers(
       "/killed",
       firstThen(() => undefined, always(200), 20),
@@ -206,7 +206,7 @@ describe("kill -9", () => {
     );
   });
 
-  it("loses nothing that was answered the moment before", async () => {
+  it("loses nothing that was acknowledged just before", async () => {
     const accepted: string[] = [];
     const publishing = Array.from({ length: 20 }, async (_, lane) => {
       for (let n = 0; ; n++) {
@@ -237,7 +237,7 @@ describe("kill -9", () => {
     );
   });
 
-  it("at the very moment of the answer finds the message stored, however long that takes", async () => {
+  it("right at the answer finds the message stored, even a large one", async () => {
     const body = randomBytes(9 * 1024 * 1024);
 
     for (const round of [1, 2, 3]) {
@@ -252,7 +252,7 @@ describe("kill -9", () => {
     }
   });
 
-  it("makes a publish that broke off one message, when it is repeated with its deduplication id", async () => {
+  it("lets an interrupted publish make one message when it is repeated with its deduplication id", async () => {
     const publishOnce = async (n: number): Promise<string> => {
       for (;;) {
         const once = service({ "Deduplication-Id": `once-${n}` });
@@ -304,7 +304,7 @@ describe("kill -9", () => {
     expect(Date.now() - readyAt).toBeLessThan(1_000 + atOnceMsMax);
   });
 
-  it("delivers accepted messages that were not yet begun, each once: a backlog, and a group that was removed", async () => {
+  it("delivers accepted messages whose attempts had not begun, each once: a backlog, and those of a removed group", async () => {
     // Ten attempts run. The killed process had the hints of the rest.
     await serve({ POSTHASTE_MAX_PER_ORIGIN: "10" });
     const hanging = firstThen(() => undefined, always(200), 10);
@@ -368,7 +368,7 @@ describe("kill -9", () => {
     expect(destination.at("/once")).toHaveLength(1);
   });
 
-  it("does not begin a new period of a rate", async () => {
+  it("begins no new period of a rate", async () => {
     const flow = service({ "Flow-Control-Key": "r", "Flow-Control-Value": "rate=5, period=8s" });
     const publishedAt = Date.now();
     await Promise.all(

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe("a server whose disk is slow", () => {
-  it("refuses lists while writes wait for it, and shows them again when none does", async () => {
+  it("refuses lists while writes wait for the disk, and answers them again afterwards", async () => {
     const statusOfList = async () => (await server.client.get("/v2/topics")).status;
     const before = await statusOfList();
     const writes = new AbortController();

@@ -38,7 +38,7 @@ async function inVain(settings: Record<string, string>) {
   return { code, lines: process.output.trimEnd().split("\n"), output: process.output };
 }
 
-it("a process starts where the variables of the command and of receivers are exported", async () => {
+it("a process starts where the variables of the command line and of receivers are exported", async () => {
   const port = String(await freePort());
   const variables = [...commandVariables, "POSTHASTE_SIGNING_KEY", "POSTHASTE_NEXT_SIGNING_KEY"];
   const process = new ServerProcess({
@@ -61,7 +61,7 @@ describe("a process does not start", () => {
     expect((await server.client.get("/readyz")).status).toBe(200);
   });
 
-  it("on a port that is taken, and says which", async () => {
+  it("on a port that is in use, and names the port", async () => {
     const { code, lines } = await inVain({ POSTHASTE_PORT: String(server.port) });
 
     expect(code).toBe(1);
@@ -73,7 +73,7 @@ describe("a process does not start", () => {
     expect(lines.join()).not.toMatch(/stack|\.ts:\d/);
   });
 
-  it("with values that cannot be, and names all of them at once", async () => {
+  it("with invalid settings, and names all of them at once", async () => {
     const { code, output } = await inVain({
       POSTHASTE_DRAIN_SECONDS: "-1",
       POSTHASTE_LOG_LEVEL: "loud",
@@ -99,7 +99,7 @@ describe("a process in production", () => {
     await production.stop();
   });
 
-  it("lets its own token in, and the public one not", async () => {
+  it("accepts its own token, and refuses the public one", async () => {
     const own = await production.client.get("/v2/keys");
     const known = await new Client(production.port, developmentToken).get("/v2/keys");
 
@@ -124,13 +124,13 @@ describe("a process in production", () => {
     expect(reply.error()).toMatch(error);
   });
 
-  it("200 takes a public destination, without asking what its name stands for", async () => {
+  it("200 takes a public destination without resolving its name", async () => {
     const url = "https://no-such-host.example.com/hook";
 
     expect((await production.client.publish(url, { "Service-Delay": "1h" })).status).toBe(200);
   });
 
-  it("opens to no browser, prints no secret, and logs in JSON", async () => {
+  it("lets in pages of no other origin, prints no secret, and logs in JSON", async () => {
     const reply = await production.client.get("/v2/keys", { origin: "https://console.example" });
 
     const { output } = production.process;

@@ -23,7 +23,7 @@ const publish = async (group: string, headers = {}, body = ""): Promise<readonly
 
 describe("POST /v2/topics/{name}/endpoints", () => {
   describe("200", () => {
-    it("makes the group, with its endpoints in the order in which they were given", async () => {
+    it("makes the group, with its endpoints in the given order", async () => {
       const before = Date.now();
       const given = [{ url: at("/b"), name: "b" }, { url: at("/a") }, { url: at("/c"), name: "c" }];
 
@@ -36,7 +36,7 @@ describe("POST /v2/topics/{name}/endpoints", () => {
       expect(group["updatedAt"]).toBe(group["createdAt"]);
     });
 
-    it("adds at the end, and changes by name, or by URL where there is no name, in its place", async () => {
+    it("adds at the end, and changes an endpoint in its place, found by name, or by URL where there is no name", async () => {
       await upsert("upserted", [{ url: at("/1"), name: "one" }, { url: at("/2") }]);
 
       await upsert("upserted", [
@@ -143,7 +143,7 @@ describe("GET /v2/topics/{name}", () => {
 });
 
 describe("DELETE /v2/topics/{name}", () => {
-  it("200 deletes the group, and is content when there is none", async () => {
+  it("200 deletes the group, and succeeds for a missing one", async () => {
     await upsert("deleted", [{ url: at("/1") }]);
 
     const first = await client.delete("/v2/topics/deleted");
@@ -186,7 +186,7 @@ describe.each(dialects)("a publish to a group in the $prefix dialect", ({ prefix
     expect(bodies.map(({ endpointName }) => endpointName).toSorted()).toEqual(["b", undefined]);
   });
 
-  it("fails endpoint by endpoint", async () => {
+  it("fails for each endpoint by itself", async () => {
     const group = `${name}-half`;
     destination.answers(`/${group}/bad`, always(500));
     await upsert(group, [{ url: at(`/${group}/bad`), name: "bad" }, { url: at(`/${group}/good`) }]);
@@ -237,7 +237,7 @@ describe("a publish to a group", () => {
     expect(wrong).toEqual([]);
   }, 240_000);
 
-  it("makes children that are readable before they exist, and cancellable", async () => {
+  it("makes children that can be read and cancelled before they exist", async () => {
     const paths = Array.from({ length: 2_000 }, (_, i) => `/early/${i}`);
     await upsert(
       "early",
@@ -267,7 +267,7 @@ describe("a publish to a group", () => {
     expect(destination.at("/early/1999")).toEqual([]);
   }, 240_000);
 
-  it("reaches the endpoints that were in it: a group that changes or goes afterwards makes no difference", async () => {
+  it("reaches the endpoints of its moment: later changes and the group's removal make no difference", async () => {
     const paths = Array.from({ length: 1_200 }, (_, i) => `/version/${i}`);
     await upsert(
       "version",
@@ -285,7 +285,7 @@ describe("a publish to a group", () => {
     expect(destination.at("/too-late")).toEqual([]);
   }, 240_000);
 
-  it("in flight survives the deletion of its group, with its retries", async () => {
+  it("continues its retries when its group is deleted", async () => {
     destination.answers("/orphan", (arrival, response, nth) => {
       if (nth > 0) response.end();
       else silent(arrival, response, nth);
@@ -301,7 +301,7 @@ describe("a publish to a group", () => {
     expect(retry?.body.toString()).toBe("body");
   });
 
-  it("lists its children in the log, and nothing of the publish itself", async () => {
+  it("lists its children in the log, and has no event of its own", async () => {
     await upsert("logged", [{ url: at("/l/1") }, { url: at("/l/2") }]);
 
     const ids = (await publish("logged")).map(({ messageId }) => messageId);

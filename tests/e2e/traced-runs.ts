@@ -65,8 +65,8 @@ export function describeTracedRuns(traced: () => Traced): void {
   });
   afterAll(() => endpoint.stop());
 
-  describe("a run that is traced", () => {
-    it("is one trace: its start, its steps with their retries, a call to a third party with what calls back, and what tells of its failure", async () => {
+  describe("a traced run", () => {
+    it("is one trace: its start, its steps with their retries, a call to a third party with its callback, and the report of its failure", async () => {
       const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
       const { handler } = serve(
         async (context) => {
@@ -142,8 +142,8 @@ export function describeTracedRuns(traced: () => Traced): void {
     }, 120_000);
   });
 
-  describe("a run that waits and invokes, and is traced", () => {
-    it("has each delivery in its trace under the name of its step, and a span for the publish of each", async () => {
+  describe("a traced run that waits and invokes", () => {
+    it("has each delivery in its trace under the name of the step, and a span for the publish of each", async () => {
       const traceId = "33333333333333333333333333333333";
       const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
       const qstashClient = new Qstash(settings);
@@ -210,7 +210,7 @@ export function describeTracedRuns(traced: () => Traced): void {
   });
 
   describe("a request of the gateway", () => {
-    it("has a span with its route and what it was answered, and no id", async () => {
+    it("has a span with its route and its status, and no id", async () => {
       await server.client.call("GET", "/v2/queues/secret-name", { traceparent }, "");
       await server.client.call("GET", "/v2/schedules", { traceparent }, "");
 
@@ -224,7 +224,7 @@ export function describeTracedRuns(traced: () => Traced): void {
       expect(collector.received()).not.toContain("secret-name");
     });
 
-    it("that publishes many has its messages in its trace", async () => {
+    it("that publishes many messages has all of them in its trace", async () => {
       const traceId = "11111111111111111111111111111111";
       const items = ["/many-one", "/many-two"].map((path) => ({
         destination: destination.url(path),
@@ -267,7 +267,7 @@ export function describeTracedRuns(traced: () => Traced): void {
       expect(routes(spans)).not.toContain("/v2/flowControl");
     });
 
-    it("has a span, whichever operation it asks for, also when it is refused", async () => {
+    it("has a span, whatever its operation, even when it is refused", async () => {
       const traceId = "22222222222222222222222222222222";
       const headers = { traceparent: `00-${traceId}-${incoming.spanId}-01` };
       const run = { "service-workflow-runid": "hooked", "service-workflow-init": "true" };

@@ -57,7 +57,7 @@ async function untilSent({ client }: AloneServer): Promise<void> {
   );
 }
 
-describe("a message that is traced", () => {
+describe("a traced message", () => {
   let journey: Journey;
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe("a message that is traced", () => {
     journey = await collectedJourney(collector, id);
   }, 180_000);
 
-  it("is one trace, which goes on with its caller's", () => {
+  it("is one trace, which continues that of its caller", () => {
     const { publish, attempts, callbacks, callbackAttempts } = journey;
 
     expect(publish.parentSpanId).toBe(incoming.spanId);
@@ -106,7 +106,7 @@ describe("a message that is traced", () => {
     expect(second?.status).not.toBe(2);
   });
 
-  it("tells its destination the attempt that calls", () => {
+  it("gives its destination the span of the attempt", () => {
     const told = destination.at("/journey").map(({ headers }) => headers["traceparent"]);
 
     expect(told).toEqual(
@@ -114,7 +114,7 @@ describe("a message that is traced", () => {
     );
   });
 
-  it("shows no data of its caller, nor of this host", () => {
+  it("shows no data of its caller, and none of the host", () => {
     const { received } = collector;
 
     expect(received()).not.toContain(canary);
@@ -122,7 +122,7 @@ describe("a message that is traced", () => {
     expect(received()).not.toMatch(/host\.name|process\.(command|owner|pid)/);
   });
 
-  it("has the traceparent that its caller forwards, and no other", async () => {
+  it("delivers the traceparent that its caller forwards, and no other", async () => {
     const forwarded = "00-11111111111111111111111111111111-2222222222222222-01";
 
     await server.client.published(destination.url("/forwarded"), {
@@ -136,7 +136,7 @@ describe("a message that is traced", () => {
   });
 });
 
-describe("a message that is not traced", () => {
+describe("an untraced message", () => {
   it.each([
     [
       "since its caller's trace is not sampled",
@@ -155,8 +155,8 @@ describe("a message that is not traced", () => {
   });
 });
 
-describe("a message that is not traced and fails", () => {
-  it("is traced from its first failure on, and one that does not fail is not", async () => {
+describe("an untraced message that fails", () => {
+  it("is traced from its first failure on, and one that succeeds is not", async () => {
     const { client } = server;
 
     const well = await client.published(destination.url("/well"));
@@ -178,8 +178,8 @@ describe("a message that is not traced and fails", () => {
   });
 });
 
-describe("what begins here", () => {
-  it("is traced when all is to be, with or without a traceparent that can be read", async () => {
+describe("a publish without a trace of the caller", () => {
+  it("is traced when the setting asks for all, with or without a readable traceparent", async () => {
     const { client } = tracing;
 
     const ids = [
@@ -201,7 +201,7 @@ describe("what begins here", () => {
 
 describeTracedRuns(() => ({ server, collector, destination }));
 
-describe("a collector that is named by the standard's variables", () => {
+describe("a collector named by the standard's variables", () => {
   let server: AloneServer;
   let everything: Collector;
   let id: string;
@@ -227,7 +227,7 @@ describe("a collector that is named by the standard's variables", () => {
     await everything.stop();
   });
 
-  it("is sent the metrics of the catalogue, as Prometheus would read them", async () => {
+  it("receives the metrics of the catalogue with the values that Prometheus reads", async () => {
     const promised = promisedBy("standalone");
     const metric = (name: string) => everything.metrics.get(`posthaste-standalone ${name}`);
 
@@ -249,7 +249,7 @@ describe("a collector that is named by the standard's variables", () => {
     expect(metric("process_open_fds")).toMatchObject({ type: "gauge" });
   });
 
-  it("is sent the lines of the log, those of a message with its trace", async () => {
+  it("receives the lines of the log, those of a message with its trace", async () => {
     const isOfMessage = ({ event, attributes }: CollectedLine) =>
       event === "attempt.ended" && attributes["id"] === id;
     const lines = await eventually(
@@ -266,7 +266,7 @@ describe("a collector that is named by the standard's variables", () => {
     expect(lines.map(({ event }) => event)).toContain("service.started");
   });
 
-  it("is sent the key that it wants and the names that it is told, and nothing of what a caller has sent", () => {
+  it("receives its key and its resource names, and nothing that a caller has sent", () => {
     const { received } = everything;
 
     expect(received()).toContain("key-of-the-collector");
@@ -277,7 +277,7 @@ describe("a collector that is named by the standard's variables", () => {
 });
 
 describe("a collector that is away", () => {
-  it("costs a line and no more: what is published is delivered, and the process ends in order", async () => {
+  it("causes one line of the log and nothing else: messages are delivered, and the process ends in order", async () => {
     const server = await startAlone({
       env: {
         POSTHASTE_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,

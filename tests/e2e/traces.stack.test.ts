@@ -90,7 +90,7 @@ describe.each<{ name: string; path: string; from: Incoming; headers: Record<stri
     );
   });
 
-  it("is carried by Kafka: from the gateway to the deliverer, and from the attempt to its effects", async () => {
+  it("crosses Kafka: from the gateway to the deliverer, and from the attempt to its effects", async () => {
     const heardOf = (
       spans: readonly CollectedSpan[],
       service: string,
@@ -128,7 +128,7 @@ describe.each<{ name: string; path: string; from: Incoming; headers: Record<stri
   });
 });
 
-it("a message that is not traced and fails is traced from its first failure on, by whichever process", async () => {
+it("an untraced message that fails is traced from its first failure on, in each process", async () => {
   const client = new Client(services.gateway.port);
 
   const spans = await untracedJourney({ client, destination, collector }, "/fails");

@@ -17,7 +17,7 @@ import { eventually } from "./client.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const portsWanted = 3;
 
-it.each(blocksOf("sh start"))("$page does what it says, line by line", async (start) => {
+it.each(blocksOf("sh start"))("$page does what the page says, line by line", async (start) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, ".curlrc"), "silent\nshow-error\nfail-with-body\n");
   const port = await freePort(portsWanted);

@@ -71,7 +71,7 @@ const succeeds = (workflowRunId: string) =>
   );
 
 describe("a resumed run", () => {
-  it("goes on with the step that failed, and does no other again", async () => {
+  it("continues with the step that failed, and repeats no other", async () => {
     const fault = new Fault();
     const done: string[] = [];
     const { url, ended } = workflow("/sequence", async (context) => {
@@ -101,7 +101,7 @@ describe("a resumed run", () => {
       });
   });
 
-  it("is a run of its own, as often as it is resumed, and the dead letter stays", async () => {
+  it("is a run of its own each time, and the dead letter stays", async () => {
     const fault = new Fault();
     const { url } = workflow("/often", async (context) => {
       await context.run("one", () => 1);
@@ -121,7 +121,7 @@ describe("a resumed run", () => {
     expect((await server.client.post(`/v2/workflows/dlq/resume/${letter}`)).status).toBe(404);
   });
 
-  it("from its first step has its payload again", async () => {
+  it("from its first step receives its payload again", async () => {
     const fault = new Fault();
     const { url, ended } = workflow("/first", async (context) => {
       const payload = context.requestPayload;
@@ -164,7 +164,7 @@ describe("a resumed run", () => {
     await succeeds(id);
   });
 
-  it("waits for its events with all of their time, and hears them", async () => {
+  it("waits for its events with their full time, and receives them", async () => {
     const fault = new Fault();
     const { url, ended } = workflow("/wait", async (context) => {
       const [{ eventData }, told] = await Promise.all([
@@ -221,7 +221,7 @@ describe("a resumed run", () => {
     expect(third.at("/slow").map(({ body }) => String(body))).toEqual(["asked", "asked"]);
   });
 
-  it("has the end of a run that was invoked before it, which runs once", async () => {
+  it("receives the end of a run that was invoked before the failure, and that run is not repeated", async () => {
     const fault = new Fault();
     const children: string[] = [];
     const child = createWorkflow(
@@ -268,7 +268,7 @@ describe("a resumed run", () => {
     app.close();
   });
 
-  it("is found by the webhooks of the run that it goes on from", async () => {
+  it("is found by the webhooks of the failed run", async () => {
     const fault = new Fault();
     const { url, ended } = workflow("/hook", async (context) => {
       const webhook = await context.createWebhook("make");
@@ -307,7 +307,7 @@ async function listening(workflows: Parameters<typeof serveMany>[0]) {
 }
 
 describe("a restarted run", () => {
-  it("begins again with its payload, its headers and what the caller overrides", async () => {
+  it("begins again with its payload, its headers and the settings that the caller overrides", async () => {
     const fault = new Fault();
     const done: string[] = [];
     const { url, ended } = workflow("/restarted", async (context) => {
@@ -333,7 +333,7 @@ describe("a restarted run", () => {
     expect(key.object()).toMatchObject({ parallelismMax: 7 });
   });
 
-  it("is refused half a flow control that the failed run cannot complete", async () => {
+  it("is refused with half of a flow control that the failed run does not complete", async () => {
     const fault = new Fault();
     const { url } = workflow("/unrestarted", async (context) => {
       await context.run("one", () => fault.check());
@@ -367,7 +367,7 @@ describe("a failure function", () => {
       (told) => told?.state === state,
     );
 
-  it("that has failed is called again when it is asked for, and what it answers is shown", async () => {
+  it("that has failed is called again on request, and its answer is shown", async () => {
     const fault = new Fault();
     const heard: string[] = [];
     const { handler } = serve(
@@ -406,7 +406,7 @@ describe("a failure function", () => {
     expect((await server.client.post("/v2/workflows/dlq/callback/1-none")).status).toBe(404);
   });
 
-  it("that is cancelled between its attempts is not called any more", async () => {
+  it("that is cancelled between its attempts is not called again", async () => {
     third.answers("/never", (_, response) => response.writeHead(500).end());
     const { url } = workflow("/untold", async (context) => {
       await context.run("fails", () => {
@@ -433,11 +433,11 @@ describe("a failure function", () => {
   });
 });
 
-describe("under a name of the caller's", () => {
+describe("with a run id of the caller's", () => {
   const named = (letter: string, kind: string, id: string) =>
     server.client.post(`/v2/workflows/dlq/${kind}/${letter}`, { "Service-Workflow-RunId": id });
 
-  it("a run is restarted or resumed once, however often it is asked for", async () => {
+  it("a run is restarted or resumed once, however often the request is repeated", async () => {
     const fault = new Fault();
     const { url } = workflow("/named", async (context) => {
       await context.run("one", () => fault.check());
@@ -459,8 +459,8 @@ describe("under a name of the caller's", () => {
   });
 });
 
-describe("many at once", () => {
-  it("are resumed by a filter, up to 50 a call, and by nothing at all none is", async () => {
+describe("many failed runs", () => {
+  it("are resumed by a filter, up to 50 in a call, and none without a filter", async () => {
     const fault = new Fault();
     const { url } = workflow("/many-failed", async (context) => {
       await context.run("one", () => fault.check());

@@ -91,7 +91,7 @@ async function found(list: List, query: string): Promise<readonly string[]> {
 const urlIn = ({ url }: Started): string => encodeURIComponent(url);
 
 describe.each(Object.keys(lists) as List[])("a list at %s", (list) => {
-  it("has the runs that each of its filters names, and no other", async () => {
+  it("has the runs of each of its filters, and no others", async () => {
     const only: readonly (readonly [query: string, found: readonly string[]])[] = [
       ["count=10", ["a", "b"]],
       [`workflowRunId=${first.id}`, ["a"]],
@@ -115,7 +115,7 @@ describe.each(Object.keys(lists) as List[])("a list at %s", (list) => {
 });
 
 describe.each(logs)("the log at %s", (list) => {
-  it("has the runs of a place, a message, a state, and those that are named in full", async () => {
+  it("has the runs of a host, a path, a message and a state, and those given with id and time", async () => {
     const host = new URL(first.url).host;
 
     expect(await found(list, `host=${host}`)).toEqual(["a"]);
@@ -129,7 +129,7 @@ describe.each(logs)("the log at %s", (list) => {
 });
 
 describe.each(letters)("the dead letters at %s", (list) => {
-  it("are found by the outcome of their failure functions, their ids, and as older clients ask", async () => {
+  it("are found by the state of their failure functions, by their ids, and by the names of older clients", async () => {
     expect(await found(list, "failureFunctionState=CALLBACK_SUCCESS")).toEqual(["a"]);
     expect(await found(list, "failureFunctionState=CALLBACK_INPROGRESS")).toEqual([]);
     expect(await found(list, "failureCallbackState=CALLBACK_FAIL")).toEqual(["b"]);
@@ -139,7 +139,7 @@ describe.each(letters)("the dead letters at %s", (list) => {
     expect(await found(list, "responseStatus=404")).toEqual([]);
   });
 
-  it("come page by page", async () => {
+  it("are listed page by page", async () => {
     const page = await server.client.get(`${list}count=1&callerIp=127.0.0.1`);
     const { cursor } = page.object();
 
@@ -150,7 +150,7 @@ describe.each(letters)("the dead letters at %s", (list) => {
   });
 });
 
-it("a failed run tells in base64 what is no text, and all that its failure function was told and answered", async () => {
+it("a failed run shows binary bodies as base64, and the request and the answer of its failure function", async () => {
   const letter = await server.client.get(`/v2/workflows/dlq/${second.dlqId}`);
   const run = await logged(second.id);
 
@@ -167,7 +167,7 @@ it("a failed run tells in base64 what is no text, and all that its failure funct
   });
 });
 
-it("a waiter has what the wait says of its time-out, and the step that is done says that it came", async () => {
+it("a waiter shows the time-out of its wait, and the finished step shows that the time-out came", async () => {
   const endpoint = await WorkflowEndpoint.start();
   endpoints.push(endpoint);
   const headers = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };

@@ -36,7 +36,7 @@ const lengthOf = async (id: string): Promise<number> =>
   (await client.get(`/v2/workflows/runs/${id}`)).list().length;
 
 describe("a step", () => {
-  it("of a run of another tenant is of none, and the run stays what it is", async () => {
+  it("of a run of another tenant is refused, and the run stays unchanged", async () => {
     const { id, url } = await startRun();
 
     const published = await stranger.publish(url, ofRun(id), aStep());
@@ -65,7 +65,7 @@ describe("a step", () => {
     ["is beyond all that a run may have", aStep({ stepId: 10_001 })],
     ["is deeply nested, and not even JSON", "[".repeat(100_000)],
   ])(
-    "that %s is refused with 412, which fails a run and is never taken for its end",
+    "that %s is refused with 412, which fails a run and never ends one as a success",
     async (_, body) => {
       const { id, url } = await startRun();
 
@@ -82,7 +82,7 @@ describe("a step", () => {
     },
   );
 
-  it("of several in one batch is refused with all of them", async () => {
+  it("of several in one batch is refused with the whole batch", async () => {
     const { id, url } = await startRun();
     const item = (body: string) => ({ destination: url, headers: ofRun(id), body });
 
@@ -97,7 +97,7 @@ describe("a step", () => {
     expect(await lengthOf(id)).toBe(1);
   });
 
-  it("that says what another has said first is told the first's message, and changes nothing", async () => {
+  it("with the id of an earlier step gets the message of that step, and changes nothing", async () => {
     const { id, url } = await startRun();
     const [first, second] = await Promise.all([
       client.publish(url, ofRun(id), aStep({ out: "1" })),
@@ -146,7 +146,7 @@ describe("JSON that nests twenty thousand levels deep", () => {
   const within = (url: string, id: string) =>
     `{"url":"${url}","workflowUrl":"${url}","workflowRunId":"${id}","headers":{"Upstash-Workflow-Init":["false"]},"step":{"stepId":1,"out":${deep}}}`;
 
-  it("is refused with 412 as a step, alone and in a batch, and in what a wait or an invocation says", async () => {
+  it("is refused with 412 as a step, alone and in a batch, and in the body of a wait or an invocation", async () => {
     const { id, url } = await startRun();
     const step = `{"stepId":1,"stepName":"one","stepType":"Run","concurrent":1,"out":${deep}}`;
     const batch = JSON.stringify([{ destination: url, headers: ofRun(id), body: step }]);
@@ -164,7 +164,7 @@ describe("JSON that nests twenty thousand levels deep", () => {
     expect((await client.get("/v2/workflows/runs/deep-child")).status).toBe(404);
   });
 
-  it("is refused with 400 where it is to say which runs, and none is started or cancelled", async () => {
+  it("is refused with 400 as a filter of runs, and no run is started or cancelled", async () => {
     const { id, url } = await startRun();
     const named = `{"workflowRunIds":["${id}"],"x":${deep}}`;
 
@@ -177,7 +177,7 @@ describe("JSON that nests twenty thousand levels deep", () => {
     expect(await lengthOf(id)).toBe(1);
   });
 
-  it("is passed on byte for byte as a payload and as what an event says, which is not read", async () => {
+  it("is passed on byte for byte as a payload and as the data of an event", async () => {
     const id = `run-${++started}`;
     const path = `/${id}`;
     destination.answers(path, (_, response) => response.writeHead(200, mark).end());
@@ -224,7 +224,7 @@ describe("the name of an event", () => {
     },
   );
 
-  it("is refused with 412 where it is too long to be one, and nothing waits for it", async () => {
+  it("is refused with 412 when it is too long, and nothing waits for it", async () => {
     const { id, url } = await startRun();
     const event = "e".repeat(1_025);
 
@@ -240,7 +240,7 @@ describe("the name of an event", () => {
   });
 
   it.each(["a/b", "a?b", "a#b", "a%b", "a\\b", ".."])(
-    "may hold what the name of a run may not: no run can be called %s",
+    "may hold characters that the id of a run may not: no run can be called %s",
     async (id) => {
       const reply = await client.post(`/v2/trigger/${destination.url("/named")}`, {
         "Upstash-Workflow-RunId": id,
@@ -252,7 +252,7 @@ describe("the name of an event", () => {
   );
 });
 
-describe("a request that uses an id of something else", () => {
+describe("a request that names an earlier use of a run's id", () => {
   const mine = (id: string, createdAt: number) => ({
     ...ofRun(id),
     "Upstash-Workflow-CreatedAt": String(createdAt),
@@ -274,7 +274,7 @@ describe("a request that uses an id of something else", () => {
     return { id, url, before, now };
   }
 
-  it("changes nothing of the run that is active, and is told what became of the one that it means", async () => {
+  it("changes nothing of the active run, and is answered for the earlier one", async () => {
     const { before, id, now, url } = await reused();
     const wait = JSON.stringify({ url, step: { stepId: 1 } });
 
@@ -301,7 +301,7 @@ describe("a request that uses an id of something else", () => {
   });
 });
 
-it("a step whose destination is none is refused with 412, whichever way it comes", async () => {
+it("a step with an invalid destination is refused with 412, on each of its ways", async () => {
   const { id } = await startRun();
 
   expect((await client.publish("https://", ofRun(id), aStep())).status).toBe(412);
@@ -321,7 +321,7 @@ describe("a webhook", () => {
       aStep({ stepType: "CreateWebhook", out: JSON.stringify({ webhookUrl: "any", eventId }) }),
     );
 
-  it("is heard at an address that the run has made, and at no other, whether the run is there or not", async () => {
+  it("is received at an address that the run has made, and at no other, whether the run exists or not", async () => {
     const { id, url } = await startRun();
     await makeHook(id, url, "evt_made");
 
@@ -336,7 +336,7 @@ describe("a webhook", () => {
     expect((await hook(id, "evt_made")).status).toBe(200);
   });
 
-  it("leaves a bounded number of events with a run, beside what its owner may tell it", async () => {
+  it("leaves a bounded number of events with a run, and the run's owner may still notify it", async () => {
     const { id, url } = await startRun();
     await makeHook(id, url, "evt_made");
     const statuses: number[] = [];
@@ -359,7 +359,7 @@ describe("a webhook", () => {
     expect((await client.post(`/v2/notify/${id}/e`, {}, large)).list()).toEqual([]);
   });
 
-  it("ends no wait for an event, and an event ends none for a webhook", async () => {
+  it("ends no wait for an event, and an event ends no wait for a webhook", async () => {
     const { id, url } = await startRun();
     const wait = (step: number, stepType: string) =>
       client.post(
@@ -390,7 +390,7 @@ describe("a webhook", () => {
   });
 });
 
-it("an event beyond the bound of a run is refused in the answer, which fails no step", async () => {
+it("a notification beyond the bound of a run is refused in its answer, and the notifying step succeeds", async () => {
   const { id } = await startRun();
   for (let n = 0; n < 100; n++) await client.post(`/v2/notify/${id}/e`, {}, `${n}`);
 

@@ -20,7 +20,7 @@ afterEach(async () => {
   await endpoint.stop();
 });
 
-it("kill -9 in the middle of runs: each ends, with the result of its steps", async () => {
+it("runs survive kill -9: each ends, with the result of its steps", async () => {
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
   server = await startAlone({});
@@ -85,7 +85,7 @@ it("kill -9 in the middle of runs: each ends, with the result of its steps", asy
   expect(steps).toBeLessThanOrEqual(count * 4 + kills * count * 2);
 });
 
-it("a clean stop loses no result of a step that is running, and takes no new run", async () => {
+it("a clean stop loses no result of a running step, and takes no new run", async () => {
   server = await startAlone({});
   endpoint = await WorkflowEndpoint.start();
   const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };

@@ -68,13 +68,13 @@ async function run(path: string, isKnown: boolean): Promise<readonly number[]> {
   return endpoint.deliveries(path).map(({ length }) => length);
 }
 
-it("a large history is fetched by an endpoint that can, and each delivery sees its own part of it", async () => {
+it("an endpoint that can fetch a large history does, and sees in each delivery the history of its own", async () => {
   const lengths = await run("/fetches", true);
 
   expect(lengths).toEqual([1, 2, 0, 0, 0, 0, 0]);
 });
 
-it("it is sent to an endpoint that is not known to fetch it", async () => {
+it("an endpoint not known to fetch a large history receives it in the delivery", async () => {
   const lengths = await run("/whole", false);
 
   expect(lengths.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -106,7 +106,7 @@ describe("a call", () => {
     return ended;
   }
 
-  it("has as its result 8 MiB of its answer, however much it has sent", async () => {
+  it("has 8 MiB of its answer as its result, however large its request was", async () => {
     const whole = text(8 * mebibyte);
 
     const heard = await called("/large-answer", `${whole}more`, "x".repeat(9 * mebibyte));
@@ -115,7 +115,7 @@ describe("a call", () => {
     expect(heard === whole).toBe(true);
   });
 
-  it("fails its run where its answer, as the step that the endpoint makes of it, is longer than a body may be", async () => {
+  it("fails its run when its answer makes a step longer than a body may be", async () => {
     const quotes = '"'.repeat(3 * mebibyte);
 
     const said = await called("/quoted-answer", quotes);

@@ -95,7 +95,7 @@ describe("the log of runs", () => {
     expect(run).not.toHaveProperty("workflowRunCallerIp");
   });
 
-  it("tells a step that is retried, and when it is next", async () => {
+  it("shows a step that is retried, and the time of the retry", async () => {
     const url = workflow("/retrying", (context) =>
       context.run("fails", () => {
         throw new Error("not yet");
@@ -129,7 +129,7 @@ describe("the log of runs", () => {
     });
   });
 
-  it("tells of a step that was retried which attempts had failed, when it is done, too", async () => {
+  it("shows the failed attempts of a step that was retried, also after its end", async () => {
     let attempts = 0;
     const url = workflow("/retried", (context) =>
       context.run("third time", () => {
@@ -153,7 +153,7 @@ describe("the log of runs", () => {
     expect(run?.steps[1]).toMatchObject({ steps: [{ state: "STEP_SUCCESS", errors }] });
   });
 
-  it("returns the request of a call during it, and its answer afterwards", async () => {
+  it("shows the request of a call during the call, and its answer afterwards", async () => {
     const asked = endpoint.route("/third", async (request) => {
       const body = await request.text();
       if (body !== "again") return new Response("busy", { status: 503 });
@@ -210,7 +210,7 @@ describe("the log of runs", () => {
     });
   });
 
-  it("tells of a run that a step has invoked when it was created and how it ended, also after its own end", async () => {
+  it("shows when an invoked run was created and how it ended, also after the end of its invoker", async () => {
     const { promise: asked, resolve: invoked } = Promise.withResolvers<string>();
     const child = createWorkflow(
       async (context: Context) => {
@@ -358,7 +358,7 @@ describe("the log of runs", () => {
     expect(refused).toMatchObject({ status: 400, text: expect.stringContaining("WAITER_ADDED") });
   });
 
-  it("is read page by page, newest first, and has its bodies when it is asked for them", async () => {
+  it("is listed page by page, newest first, with bodies on request", async () => {
     const url = workflow("/paged", (context) => context.run("one", () => "canary"));
     const ids: string[] = [];
     for (let i = 0; i < 3; i++) {
@@ -387,7 +387,7 @@ describe("the log of runs", () => {
   });
 
   it.each(["nothing=1", "state=DELIVERED", "groupBy=messageId", "workflowRuns=x", "workflowUrl=x"])(
-    "refuses %s, and names it",
+    "refuses %s, and names the parameter",
     async (query) => {
       const { status, text } = await server.client.get(`/v2/workflows/logs?${query}`);
 
@@ -427,7 +427,7 @@ const hasAnswer = (told: object): boolean =>
   "responseStatus" in told && told.responseStatus === 200;
 
 describe("a run that failed", () => {
-  it("is a dead letter until that is removed, and stays in the log", async () => {
+  it("is a dead letter until its removal, and stays in the log", async () => {
     const { id, url } = await failed("/letter");
 
     const { messages } = await client.dlq.list({ filter: { workflowRunId: id } });
@@ -494,7 +494,7 @@ describe("a run that failed", () => {
     });
   });
 
-  it("is not removed by a request that names none", async () => {
+  it("is not removed by a request without ids or a filter", async () => {
     const { id } = await failed("/kept");
 
     const { status } = await server.client.call("DELETE", "/v2/workflows/dlq", {}, "");
@@ -541,7 +541,7 @@ describe("a run that failed", () => {
     expect(server.output()).not.toContain("canary");
   });
 
-  it("shows nothing of what is redacted to what tells an event, or asks what waits for it", async () => {
+  it("shows nothing redacted to a caller that notifies an event, or lists its waiters", async () => {
     const url = workflow("/redacted/waits", async (context) => {
       await context.waitForEvent("waits", "of a canary", { timeout: "1m" });
     });

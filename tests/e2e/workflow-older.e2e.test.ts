@@ -96,7 +96,7 @@ describe("a workflow of 0.2", () => {
     expect(lengthsOf("/group")).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it("calls a third party, and hears of the last answer of a call that fails", async () => {
+  it("calls a third party, and receives the last answer of a call that fails", async () => {
     third.answers("/called", (_, response, nth) =>
       response
         .writeHead(nth === 0 ? 500 : 200, { "content-type": "application/json" })
@@ -121,7 +121,7 @@ describe("a workflow of 0.2", () => {
       expect(Object.keys(headers).filter((name) => name.includes("workflow"))).toEqual([]);
   });
 
-  it("waits for an event, and goes on when the time of a wait is up", async () => {
+  it("waits for an event, and continues when the time of a wait is over", async () => {
     const { url, ended } = workflow("/wait", async (context) => {
       const first = await context.waitForEvent("late", "never.comes", { timeout: "1s" });
       const { eventData } = await context.waitForEvent("wait", "older.event", { timeout: "1m" });
@@ -197,8 +197,8 @@ describe("a workflow of 0.2", () => {
   });
 });
 
-describe("data that only the endpoint of a workflow of 0.2 knows", () => {
-  it("are its retries and its failure function: of the step that failed", async () => {
+describe("the endpoint of a workflow of 0.2", () => {
+  it("sets the retries and the failure function of the step that failed", async () => {
     const failures: string[] = [];
     let attempts = 0;
     const { url } = workflow(
@@ -234,7 +234,7 @@ describe("data that only the endpoint of a workflow of 0.2 knows", () => {
     expect(run?.dlqId).toBeDefined();
   });
 
-  it("is its failure function, also of the answer of a call", async () => {
+  it("sets the failure function for the answer of a call", async () => {
     const failures: string[] = [];
     const { handler } = serve(
       async (context) => {
@@ -265,7 +265,7 @@ describe("data that only the endpoint of a workflow of 0.2 knows", () => {
     expect(asked.filter((each) => each["upstash-workflow-callback"])).toHaveLength(2);
   });
 
-  it("is its flow control: its steps run one after the other", async () => {
+  it("sets the flow control: its steps run one after the other", async () => {
     let atOnce = 0;
     let most = 0;
     const step = async (): Promise<void> => {

@@ -160,7 +160,7 @@ const notified = async (path: string): Promise<Json | undefined> => {
 };
 
 describe("a run by plain HTTP", () => {
-  it("goes through every kind of step, fails, is told of, and is resumed and restarted", async () => {
+  it("goes through every kind of step, fails, reports its failure, and is resumed and restarted", async () => {
     const endpoint = new Endpoint("/order");
     const { client } = server;
     const settings = {
@@ -280,7 +280,7 @@ describe("a run by plain HTTP", () => {
   });
 });
 
-describe("a success that no workflow has answered", () => {
+describe("a successful answer without the mark of a workflow", () => {
   const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
   const retries = { "Service-Retries": "1", "Service-Retry-Delay": "1" };
 
@@ -388,7 +388,7 @@ describe("a success that no workflow has answered", () => {
     await inState(`${id}-again`, "RUN_SUCCESS");
   });
 
-  it("fails a run that was started by a publish, and whose call's answer or plan a page has taken", async () => {
+  it("fails a run that was started by a publish, where a page has taken a call's answer or a plan", async () => {
     for (const [id, length] of [
       ["call-page", 0],
       ["plan-page", 2],
@@ -408,7 +408,7 @@ describe("a success that no workflow has answered", () => {
     }
   });
 
-  it("is one of an endpoint that marks no answer, from its start on", async () => {
+  it("is accepted from an endpoint that marks no answer from the start on", async () => {
     for (const id of ["plain-1", "call-plain"]) {
       const endpoint = new Small(`/${id}`, false, () => false);
       const started = { "Service-Workflow-RunId": id, "Service-Retries": "0" };
@@ -423,7 +423,7 @@ describe("a success that no workflow has answered", () => {
 });
 
 describe("the waiting retry of a run's message", () => {
-  it("can be made now: of a start, a call, its answer, a step, the end of an invoked run, and a failure function", async () => {
+  it("can be made now: that of a start, a call, its answer, a step, the end of an invoked run, and a failure function", async () => {
     const { client } = server;
     const made: string[] = [];
     const retried: Promise<unknown>[] = [];
@@ -497,7 +497,7 @@ describe("the waiting retry of a run's message", () => {
     expect(parts).toEqual(["start", "c1", "a1", "s1", "start", "s2", "f"]);
   });
 
-  it("is not the sleep of a step, which lasts as long as it said", async () => {
+  it("is not the sleep of a step, which lasts its full time", async () => {
     const { client } = server;
     const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
     const url = third.url("/asleep");

@@ -99,7 +99,7 @@ function itIsServed(): void {
     60_000,
   );
 
-  it("fails as its endpoint says, which hears of it in its failure function", async () => {
+  it("fails when its endpoint says so, and its failure function receives the failure", async () => {
     const before = await seen();
     const workflowRunId = await startedBy(await fetch(`${url}/fails`, { method: "POST" }));
     await hasState(workflowRunId, "RUN_FAILED");

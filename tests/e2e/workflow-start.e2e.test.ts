@@ -27,7 +27,7 @@ const hasState = (workflowRunId: string, wanted: string) =>
 const asks = ({ headers }: Delivery): boolean => headers["upstash-workflow-unknown-sdk"] === "true";
 
 it.each(["by trigger", "in a batch", "by publish"])(
-  "a start with a deduplication id is one run, whatever its ids are: %s",
+  "a start with a deduplication id makes one run, whatever run ids its repeats have: %s",
   async (how) => {
     const { url, ended } = workflow(`/once-${how.replaceAll(" ", "-")}`, twoSteps);
     const settings = { "Upstash-Deduplication-Id": how, "Upstash-Forward-My-Own": "kept" };
@@ -87,7 +87,7 @@ describe("a start in two phases", () => {
     },
   );
 
-  it("is done once, however often the endpoint starts the run", async () => {
+  it("happens once, however often the endpoint starts the run", async () => {
     const seen: string[] = [];
     third.answers("/twice", (arrival, response) => {
       seen.push(String(arrival.headers["upstash-message-id"]));
@@ -175,7 +175,7 @@ describe("POST /v2/batch/trigger", () => {
     expect(runs.map((run) => run?.label)).toEqual(["batch", undefined]);
   });
 
-  it("starts none where one item is at fault, which it names", async () => {
+  it("starts none when one item is wrong, and names that item", async () => {
     const url = third.url("/none");
     const good = { destination: url, headers: { "Upstash-Workflow-RunId": "batch-none" } };
     const bad = [

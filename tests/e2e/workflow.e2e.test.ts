@@ -105,7 +105,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/sleep")).toHaveLength(4);
   });
 
-  it("sleeps until a time, and is retried when an error says rather than after its own delay", async () => {
+  it("sleeps until a time, and is retried at the time that an error names", async () => {
     const until = Math.ceil(Date.now() / 1_000) + 1;
     let tries = 0;
     const { url, ended } = workflow("/until", async (context) => {
@@ -123,7 +123,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/until").map(({ length }) => length)).toEqual([1, 2, 2, 3]);
   });
 
-  it("retries a step that fails, and carries the same history again", async () => {
+  it("retries a step that fails, with the same history", async () => {
     let tries = 0;
     const { url, ended } = workflow("/retried", async (context) =>
       context.run("fails once", () => {
@@ -141,7 +141,7 @@ describe("a workflow", () => {
     expect(deliveries.map(({ headers }) => headers["upstash-retried"])).toEqual(["0", "1", "0"]);
   });
 
-  it("has its deliveries one after another where its flow control says so", async () => {
+  it("has its deliveries one after another when its flow control says so", async () => {
     let atOnce = 0;
     let most = 0;
     const step = async (): Promise<void> => {
@@ -161,7 +161,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/flow")).toHaveLength(7);
   });
 
-  it("fails when its retries are used, and its failure function is told why, once", async () => {
+  it("fails when its retries are used, and its failure function receives the reason, once", async () => {
     const failures: unknown[] = [];
     const { url } = workflow(
       "/failing",
@@ -201,7 +201,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/failing").map(({ length }) => length)).toEqual([1, 2, 2, 0]);
   });
 
-  it("that names a run which is active starts none, and the same name is free when that has ended", async () => {
+  it("that names an active run starts none, and the same name is free when that run has ended", async () => {
     const { url, ended } = workflow("/named", async (context) => {
       await context.sleep("a second", 1);
       return "done";
@@ -218,7 +218,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/named")).toHaveLength(4);
   });
 
-  it("that is cancelled is delivered no more, and says so once", async () => {
+  it("that is cancelled gets no more deliveries, and a second cancel counts none", async () => {
     const { url } = workflow("/cancelled", async (context) => {
       await context.sleep("two seconds", 2);
       await context.run("never", () => 1);
@@ -236,7 +236,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/cancelled")).toHaveLength(1);
   });
 
-  it("starts itself when its endpoint is asked directly", async () => {
+  it("starts itself when its endpoint is called directly", async () => {
     const { url, ended } = workflow<{ n: number }, number>("/direct", async (context) =>
       context.run("add", () => context.requestPayload.n + 1),
     );
@@ -248,7 +248,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/direct").map(({ length }) => length)).toEqual([0, 1, 2]);
   });
 
-  it("calls a third party, which learns nothing of the run: two deliveries at the endpoint", async () => {
+  it("calls a third party, which sees nothing of the run: two deliveries at the endpoint", async () => {
     third.answers("/api", ({ body }, response) =>
       response
         .writeHead(201, { "Content-Type": "application/json", "X-Third": "party" })
@@ -278,7 +278,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/calling").map(({ length }) => length)).toEqual([1, 0, 2]);
   });
 
-  it("hears of the last answer of a call that fails, and goes on", async () => {
+  it("receives the last answer of a call that fails, and continues", async () => {
     third.answers("/down", (_, response) => response.writeHead(503).end("down"));
     const { url, ended } = workflow("/calling-down", async (context) => {
       const [one, { status, body }] = await Promise.all([
@@ -294,7 +294,7 @@ describe("a workflow", () => {
     expect(third.at("/down")).toHaveLength(2);
   });
 
-  it("calls again where an answer breaks off in its body, and hears of no half result", async () => {
+  it("repeats a call whose answer breaks off in its body, and receives no half result", async () => {
     const large = "x".repeat(100_000);
     third.answers("/breaking", (_, response, nth) => {
       if (nth === 2) return void response.end("whole");
@@ -324,7 +324,7 @@ describe("a workflow", () => {
     expect(third.at("/broken")).toHaveLength(2);
   });
 
-  it("waits for an event, which is told what it has ended", async () => {
+  it("waits for an event, and the notifier learns which run it woke", async () => {
     const { url, ended } = workflow("/waiting", async (context) => {
       const { eventData, timeout } = await context.waitForEvent<{ ok: boolean }>(
         "wait",
@@ -353,7 +353,7 @@ describe("a workflow", () => {
   });
 
   it.each(["50%", "50% of it/all?"])(
-    "waits for an event whose name no URL may have as it is: %s",
+    "waits for an event whose name has characters that a URL must escape: %s",
     async (event) => {
       const path = `/waiting-for-${event.length}`;
       const { url, ended } = workflow(path, async (context) => {
@@ -378,7 +378,7 @@ describe("a workflow", () => {
     },
   );
 
-  it("goes on when the time of its wait is up", async () => {
+  it("continues when the time of its wait is over", async () => {
     const { url, ended } = workflow("/timed-out", async (context) => {
       const [waited, other] = await Promise.all([
         context.waitForEvent("wait", "never", { timeout: "1s" }),
@@ -392,7 +392,7 @@ describe("a workflow", () => {
     expect(await ended).toEqual({ waited: { eventData: undefined, timeout: true }, other: 1 });
   });
 
-  it("takes an event that came for it before its wait, in the order in which they came", async () => {
+  it("takes events that came before its wait, in their order", async () => {
     const { url, ended } = workflow("/looking-back", async (context) => {
       await context.sleep("a second", 1);
       const first = await context.waitForEvent("first", "early", { timeout: "1m" });
@@ -407,7 +407,7 @@ describe("a workflow", () => {
     expect(await ended).toEqual([1, 2]);
   });
 
-  it("makes a webhook, which anything may call, and gets the request", async () => {
+  it("makes a webhook, which anyone may call, and receives the request", async () => {
     const { url, ended } = workflow("/webhook", async (context) => {
       const webhook = await context.createWebhook("make");
       await context.call("tell", {
@@ -512,7 +512,7 @@ describe("a workflow", () => {
     listener.close();
   });
 
-  it("is delivered as often as its steps say, behind express and as a handler of requests alike", async () => {
+  it("is delivered as often as its steps say, behind express and as a handler of fetch requests alike", async () => {
     third.answers("/counted", (_, response) => response.end("called"));
     const tried = new Set<string>();
     const route = async (context: Context<undefined>) => {
@@ -565,7 +565,7 @@ describe("a workflow", () => {
     listener.close();
   });
 
-  it("is triggered by a plain request, and its failure function hears without being named", async () => {
+  it("is triggered by a plain request, and its failure function is called without being named", async () => {
     const failures: string[] = [];
     const { url } = workflow(
       "/triggered",
@@ -595,7 +595,7 @@ describe("a workflow", () => {
     expect(endpoint.deliveries("/triggered")).toHaveLength(2);
   });
 
-  it("speaks the Service- dialect alone when it is started so", async () => {
+  it("uses the Service- dialect alone when it is started in it", async () => {
     const arrivals: Record<string, unknown>[] = [];
     third.answers("/plain", ({ headers, body }, response) => {
       arrivals.push({ headers, entries: JSON.parse(body.toString()) });
@@ -633,7 +633,7 @@ describe("a workflow", () => {
     expect(late.error()).toContain("can not append to a a cancelled workflow");
   });
 
-  it("that is answered by something that is no workflow fails at once", async () => {
+  it("whose endpoint answers without being a workflow fails at once", async () => {
     third.answers("/no-workflow", (_, response) => response.end("hello"));
     const id = await trigger({ url: third.url("/no-workflow"), retries: 3 });
     await hasEnded(id);
@@ -659,7 +659,7 @@ describe("a workflow", () => {
     expect(third.at("/no-workflow/asked")).toHaveLength(1);
   });
 
-  it("by a plain request that is answered by an SDK before 1.0 fails at once", async () => {
+  it("started by a plain request fails at once when an SDK before 1.0 answers", async () => {
     third.answers("/before-1", (_, response) =>
       response.setHeader("Upstash-Workflow-Sdk-Version", "1").end("{}"),
     );
@@ -675,7 +675,7 @@ describe("a workflow", () => {
     expect(third.at("/before-1")).toHaveLength(1);
   });
 
-  it("that has failed is restarted with its payload, and with what the restart changes", async () => {
+  it("that has failed is restarted with its payload and the changes of the restart", async () => {
     let isBroken = true;
     const { url, ended } = workflow<{ n: number }, string>("/restarted", async (context) =>
       context.run("step", () => {

@@ -88,7 +88,7 @@ describe("messages of 10 MiB with callbacks, to a destination that answers with 
   const count = 10;
 
   it(
-    "all arrive, as do their callbacks, and every process stays within the container that the chart gives it",
+    "all arrive, as do their callbacks, and every process stays within the memory of its container in the chart",
     async () => {
       const body = new Uint8Array(10 * mebibyte).fill(98);
       const answer = Buffer.alloc(mebibyte, "a");
@@ -122,7 +122,7 @@ describe("while Kafka is away", () => {
   }, startMsMax);
 
   it(
-    "messages, delayed ones and callbacks are delivered, each once, and the store is not asked more often for that",
+    "messages, delayed ones and callbacks are delivered, each once, and the store is asked no more often for them",
     async () => {
       await kafka.process.kill();
       const callsBefore = await storeCalls();

@@ -42,7 +42,7 @@ export function playEach(
     );
 
     it(
-      "and when all is over no rule was broken, each slot of the schedules that were there has had one message, nothing is left to do, and the message log tells the end of everything",
+      "and afterwards no rule is broken, each slot of the schedules has had one message, nothing is left to do, and the message log has the end of everything",
       async () => {
         await run.end();
         await untilIdle(cluster);

@@ -7,7 +7,7 @@ const { groups, atLeast } = seedsOf({ all: 30, rotating: 8, found: [1, 2, 4, 9],
 
 describe("a simulated installation whose clock is set", () => {
   it(
-    "delivers what is due, calls nothing twice, ends its windows and sweeps what has ended",
+    "delivers due messages, repeats no call, ends its windows and sweeps ended messages",
     async () => {
       const histories = new Histories();
       for (const seed of groups.flat()) histories.hold(await simulateClocks({ seed }));

@@ -62,7 +62,7 @@ async function start(): Promise<Installation> {
   };
 }
 
-it("an older process delivers the records it knows, and leaves records of a newer one unchanged", async () => {
+it("an older process delivers the records that it understands, and leaves newer records unchanged", async () => {
   const { world, backend, bus, put, standing } = await start();
   const known = await put({});
   const strangers = [

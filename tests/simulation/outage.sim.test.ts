@@ -201,7 +201,7 @@ describe(`ten minutes without the bus, at ${publishedPerSecond} messages a secon
   afterAll(() => apart.stop());
 
   it(
-    "make no message later than two seconds, though each that is delivered keeps a fact to tell",
+    "delays no message by more than two seconds, though each delivered record keeps an unpublished fact",
     async () => {
       await publishFor(outageMs);
       await clock.advance(latenessMsMax);
@@ -215,7 +215,7 @@ describe(`ten minutes without the bus, at ${publishedPerSecond} messages a secon
   );
 
   it(
-    "are told within a minute of its return, each once and few at a time, and nothing is late meanwhile",
+    "is over within a minute of the bus' return: each fact is published once, few at a time, and nothing is late meanwhile",
     async () => {
       const owed = deliverer.delivered;
 

@@ -20,7 +20,7 @@ describe("a simulated installation with runs", () => {
     (seed) => simulateRuns({ seed }),
   );
 
-  it("has been busy: an idle one breaks no promise", () => {
+  it("is busy, since an idle one breaks no promise", () => {
     for (const [what, least] of [
       ["succeeded", 250],
       ["failed", 50],

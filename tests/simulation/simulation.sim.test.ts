@@ -19,7 +19,7 @@ describe("a simulated installation", () => {
     simulate({ seed }),
   );
 
-  it("has been busy: an idle one breaks no promise", () => {
+  it("is busy, since an idle one breaks no promise", () => {
     const planned = all.reduce((sum, { planned }) => sum + planned, 0);
 
     expect(histories.total("acked")).toBeGreaterThanOrEqual(0.8 * planned);

@@ -31,10 +31,10 @@ describe.each(servers)("$name", ({ name, uri }) => {
     },
     [
       {
-        test: "a letter that was removed is gone, and how many were there is told",
+        test: "a removal deletes the letters, and returns how many there were",
         ...unknownCount,
       },
-      { test: "of ten that remove one letter one is told that it was there", ...unknownCount },
+      { test: "ten removals of one letter at once count it once", ...unknownCount },
     ],
   );
 

@@ -27,7 +27,7 @@ afterAll(() => run.stop(), playMsMax);
 
 describe("over three members of MongoDB, three brokers and a Redis with a replica", () => {
   it(
-    "each member and each service killed, stopped or cut off loses nothing, keeps queues in order and slots single, and each repeat has its fault",
+    "killing, stopping or cutting off each member and each service loses nothing, keeps queues in order and slots single, and each repeat has its fault",
     async () => {
       const { journal } = run;
       const scenario = endurance({ size: shortSize, journal, say: () => undefined });

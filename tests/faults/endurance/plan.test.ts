@@ -27,13 +27,13 @@ describe("the faults of an endurance run", () => {
     }
   });
 
-  it("have each way among them, however few they are", () => {
+  it("use each way, however few the faults are", () => {
     const ways = new Set(planFaults(victims, 1, seededChance(7)).map(({ way }) => way));
 
     expect([...ways].toSorted()).toEqual(["cut off", "killed", "stopped"]);
   });
 
-  it("are those of their seed", () => {
+  it("are the same for the same seed", () => {
     expect(named(3, 7)).toEqual(named(3, 7));
     expect(named(3, 7)).not.toEqual(named(3, 8));
   });

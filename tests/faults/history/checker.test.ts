@@ -545,11 +545,11 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
 ];
 
 describe("the checker", () => {
-  it.each(sound)("is content with %s", (_, history) => {
+  it.each(sound)("accepts %s", (_, history) => {
     expect(rulesOf(history)).toEqual([]);
   });
 
-  it.each(broken)("sees that %s: %s", (_, rule, history) => {
+  it.each(broken)("finds that %s: %s", (_, rule, history) => {
     expect(rulesOf(history)).toEqual([rule]);
   });
 });

@@ -74,7 +74,7 @@ describe("a standalone of the last release, replaced by this build after a kill,
   afterAll(() => run.stop(), playMsMax);
 
   it(
-    "has lost nothing, goes on with runs, queues and schedules where they were, and tells in its log what the older one did",
+    "loses nothing, continues runs, queues and schedules at their places, and its log has the events of the older build",
     async () => {
       const replaced: Scenario<Standalone> = {
         ...{ name: "replaced", promise: "" },

@@ -213,7 +213,7 @@ describe(mongodb.name, () => {
   }, timeoutMs);
 
   it(
-    "does to documents what the server in memory does, for whatever the adapter may ask",
+    "changes documents exactly as the server in memory does, for every request of the adapter",
     async () => {
       const real = database.collection("documents");
       await fc.assert(

@@ -43,10 +43,7 @@ export function completeCommand(
   if (isFault(policy)) return policy;
   if (destination.kind === "url" && destination.api !== undefined && !policy.callback) {
     const name = `${dialects[dialect].prefix}Callback`;
-    return malformed(
-      { name },
-      `must be given: it receives the answers of api/${destination.api} answers`,
-    );
+    return malformed({ name }, `must be given: it receives the answers of api/${destination.api}`);
   }
   const queue = queueOf(draft, input);
   if (isFault(queue)) return queue;

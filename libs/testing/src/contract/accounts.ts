@@ -54,7 +54,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await idsOf("d-1", 10)).toEqual([]);
     });
 
-    guarantee("a tenant that is there already stays as it is", async ({ accounts }) => {
+    guarantee("an insert of an existing tenant leaves it unchanged", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith());
 
       const added = await accounts.addTenant(aTenantWith({ dialect: "upstash" }));
@@ -63,7 +63,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.tenants()).toEqual([aTenantWith()]);
     });
 
-    guarantee("of ten that add one tenant at once, one has added it", async ({ accounts }) => {
+    guarantee("ten inserts of one tenant at once insert it once", async ({ accounts }) => {
       const keysOf = (n: number) => ({ current: `sig_${n}`, next: `sig_next_${n}` });
 
       const added = await Promise.all(
@@ -75,7 +75,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.tenants()).toEqual([aTenantWith({ keys: keysOf(winner) })]);
     });
 
-    guarantee("a change of a tenant is kept, and answered", async ({ accounts }) => {
+    guarantee("a change of a tenant is stored and returned", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith());
       await accounts.addTenant(aTenantWith({ id: anotherTenant }));
       const rotated = { current: "sig_next", next: "sig_new" };
@@ -101,14 +101,14 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.tenants()).toEqual([aTenantWith()]);
     });
 
-    guarantee("a tenant that is not there cannot be changed", async ({ accounts }) => {
+    guarantee("a change of a missing tenant changes nothing", async ({ accounts }) => {
       const answered = await accounts.changeTenant(aTenant, (tenant) => tenant);
 
       expect(answered).toBeUndefined();
       expect(await accounts.tenants()).toEqual([]);
     });
 
-    guarantee("of ten that change one tenant at once, no change is lost", async ({ accounts }) => {
+    guarantee("ten changes of one tenant at once are all kept", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith({ plan: { ...defaultPlan, retriesMax: 0 } }));
 
       await Promise.all(
@@ -169,7 +169,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await told()).toEqual([]);
     });
 
-    guarantee("a token that was removed is gone, and the others stay", async ({ accounts }) => {
+    guarantee("a removed token is gone, and the others stay", async ({ accounts }) => {
       const stays: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
       const goes: Token = { hash: "b".repeat(43), tenant: aTenant, scope: "full" };
       await accounts.putToken(stays);
@@ -198,7 +198,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       },
     );
 
-    guarantee("a change is reported once, and nothing without a change", async (harness) => {
+    guarantee("a change is reported once, and no change reports nothing", async (harness) => {
       const { accounts } = harness;
       const token: Token = { hash: "a".repeat(43), tenant: anotherTenant, scope: "full" };
       const told = follow(accounts);
@@ -221,7 +221,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await told()).toEqual([]);
     });
 
-    guarantee("of changes at once each is told to each of two readers", async ({ accounts }) => {
+    guarantee("of changes at once each of two readers hears each", async ({ accounts }) => {
       const readers = [follow(accounts), follow(accounts)];
       for (const told of readers) await told();
       const ids = Array.from({ length: racersCount }, (_, n) => tenantId(`tenant-${n}`));
@@ -231,18 +231,21 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       for (const told of readers) expect(new Set(await told())).toEqual(new Set(ids));
     });
 
-    guarantee("after more changes than are told apart all is read", async ({ accounts }) => {
-      const told = follow(accounts);
-      await told();
-      const token: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
+    guarantee(
+      "a reader that missed too many changes is told to read everything",
+      async ({ accounts }) => {
+        const told = follow(accounts);
+        await told();
+        const token: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
 
-      for (let n = 0; n <= changedTenantsMax; n++) await accounts.putToken(token);
+        for (let n = 0; n <= changedTenantsMax; n++) await accounts.putToken(token);
 
-      expect(await told()).toBe("all");
-      expect(await told()).toEqual([]);
-    });
+        expect(await told()).toBe("all");
+        expect(await told()).toEqual([]);
+      },
+    );
 
-    guarantee("a secret is made once and stays, each name with its own", async ({ accounts }) => {
+    guarantee("a secret is made once and stays, each under its own name", async ({ accounts }) => {
       const first = await accounts.secret("cursor", () => "one");
       const again = await accounts.secret("cursor", () => "two");
       const other = await accounts.secret("other", () => "three");
@@ -250,7 +253,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect([first, again, other]).toEqual(["one", "one", "three"]);
     });
 
-    guarantee("of ten that ask for a secret first, all get the same", async ({ accounts }) => {
+    guarantee("ten that ask for a new secret at once get the same", async ({ accounts }) => {
       const secrets = await Promise.all(
         racers((n) => accounts.secret("cursor", () => `made by ${n}`)),
       );
@@ -259,7 +262,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.secret("cursor", () => "too late")).toBe(secrets[0]);
     });
 
-    guarantee("of ten that change a secret at once, no change is lost", async ({ accounts }) => {
+    guarantee("ten changes of a secret at once are all kept", async ({ accounts }) => {
       await accounts.secret("cursor", () => "");
       await accounts.secret("other", () => "as it was");
 

@@ -9,18 +9,21 @@ export type AuditLogHarness = Closable & { readonly auditLog: AuditLog };
 
 export function describeAuditLog(name: string, open: () => Promise<AuditLogHarness>): void {
   contract(`${name}: audit log`, open, {}, (guarantee) => {
-    guarantee("a change that has begun is listed, and then with its end", async ({ auditLog }) => {
-      const entry = anEntry(1, { by: { kind: "group", id: "ops", session: "s" } });
+    guarantee(
+      "a change is listed when it has begun, and then with its end",
+      async ({ auditLog }) => {
+        const entry = anEntry(1, { by: { kind: "group", id: "ops", session: "s" } });
 
-      await auditLog.begin(entry);
-      expect(await listed(auditLog)).toEqual([entry]);
-      await auditLog.end({ ...entry, result: "done" });
-      await auditLog.end({ ...entry, result: "done" });
+        await auditLog.begin(entry);
+        expect(await listed(auditLog)).toEqual([entry]);
+        await auditLog.end({ ...entry, result: "done" });
+        await auditLog.end({ ...entry, result: "done" });
 
-      expect(await listed(auditLog)).toEqual([{ ...entry, result: "done" }]);
-    });
+        expect(await listed(auditLog)).toEqual([{ ...entry, result: "done" }]);
+      },
+    );
 
-    guarantee("an end whose beginning was not written has its entry", async ({ auditLog }) => {
+    guarantee("an end without a written beginning has an entry", async ({ auditLog }) => {
       const entry = anEntry(1, { result: "conflict" });
 
       await auditLog.end(entry);
@@ -44,7 +47,7 @@ export function describeAuditLog(name: string, open: () => Promise<AuditLogHarne
       expect(await idsOf({ before: "aud_1" })).toEqual([]);
     });
 
-    guarantee("an entry that has expired is not listed, and is removed", async ({ auditLog }) => {
+    guarantee("an expired entry is not listed, and is removed", async ({ auditLog }) => {
       const expiresAt = epochStart + 10;
       for (let n = 10; n < 25; n++) await auditLog.begin(anEntry(n, { expiresAt }));
       const kept = [30, 31].map((n) => anEntry(n, { at: expiresAt }));

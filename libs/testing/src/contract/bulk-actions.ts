@@ -48,13 +48,13 @@ function anAction(
 }
 
 function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
-  guarantee("an action that was not made is not found", async ({ bulkActions }) => {
+  guarantee("a bulk action that was never made is not found", async ({ bulkActions }) => {
     expect(await bulkActions.get(aTenant, bulkActionId("bulk_1"))).toBeUndefined();
     expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
   });
 
   guarantee(
-    "one is read back as it was made, by its tenant alone",
+    "a bulk action is read back as it was made, by its tenant alone",
     async ({ bulkActions, now }) => {
       const filter = { labels: ["a,b", ""], urls: ["https://a.example/x?y"], from: 1, to: 2 };
       const made = anAction("bulk_1", now(), filter);
@@ -67,7 +67,7 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
   );
 
   guarantee(
-    "a page ends with the one by which it has its bytes, and the next goes on behind that",
+    "a page ends with the action that fills its bytes, and the next page follows it",
     async ({ bulkActions, now }) => {
       const labels = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(120, "x"));
       for (let n = 0; n < 7; n++)
@@ -89,7 +89,7 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
   );
 
   guarantee(
-    "they are listed latest first, page by page, each once",
+    "bulk actions are listed latest first, page by page, each once",
     async ({ bulkActions, now }) => {
       const at = now();
       const made = [3, 1, 2, 0, 4].map((n) => anAction(`bulk_${n}`, at + Math.floor(n / 2)));
@@ -106,7 +106,7 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
   );
 
   guarantee(
-    "one that does the same as another under way is that one, of the same tenant alone",
+    "an action equal to one under way of the same tenant is that one",
     async ({ bulkActions, now }) => {
       const first = anAction("bulk_1", now(), { labels: ["a", "b"], from: 5 });
       const equal = anAction("bulk_2", now(), { from: 5, labels: ["b", "a"] });
@@ -121,7 +121,7 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
     },
   );
 
-  guarantee("an ended action equals no other", async ({ bulkActions, now }) => {
+  guarantee("an ended action counts as equal to none", async ({ bulkActions, now }) => {
     const first = anAction("bulk_1", now(), {});
     await bulkActions.add(first, many);
     await bulkActions.move(advanced(first, 0, undefined, now()));
@@ -130,18 +130,23 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await bulkActions.add(second, many)).toEqual(second);
   });
 
-  guarantee("no more than a number are under way for a tenant", async ({ bulkActions, now }) => {
-    const [first, second] = ["bulk_1", "bulk_2"].map((id) => anAction(id, now()));
-    const third = anAction("bulk_3", now());
-    if (!first || !second) throw new Error("there are two");
-    await bulkActions.add(first, 2);
-    await bulkActions.add(second, 2);
+  guarantee(
+    "a tenant has no more than a bounded number under way",
+    async ({ bulkActions, now }) => {
+      const [first, second] = ["bulk_1", "bulk_2"].map((id) => anAction(id, now()));
+      const third = anAction("bulk_3", now());
+      if (!first || !second) throw new Error("there are two");
+      await bulkActions.add(first, 2);
+      await bulkActions.add(second, 2);
 
-    expect(await bulkActions.add(third, 2)).toBe("full");
-    expect(await bulkActions.add(anAction("bulk_4", now(), {}, anotherTenant), 2)).not.toBe("full");
-    await bulkActions.move(advanced(first, 1, undefined, now()));
-    expect(await bulkActions.add(third, 2)).toEqual(third);
-  });
+      expect(await bulkActions.add(third, 2)).toBe("full");
+      expect(await bulkActions.add(anAction("bulk_4", now(), {}, anotherTenant), 2)).not.toBe(
+        "full",
+      );
+      await bulkActions.move(advanced(first, 1, undefined, now()));
+      expect(await bulkActions.add(third, 2)).toEqual(third);
+    },
+  );
 
   guarantee(
     "actions that ended long ago are removed, a bounded number at a time",
@@ -164,7 +169,7 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
 }
 
 function working(guarantee: Guarantee<BulkActionsHarness>): void {
-  guarantee("of several workers at once one comes through", async ({ bulkActions, now }) => {
+  guarantee("of several workers at once one succeeds", async ({ bulkActions, now }) => {
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);
 
@@ -216,7 +221,7 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await rung(harness)).toEqual([made.id]);
   });
 
-  guarantee("it rings in its own shard alone", async (harness) => {
+  guarantee("an active action rings in its own shard alone", async (harness) => {
     const { bulkActions, now } = harness;
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);

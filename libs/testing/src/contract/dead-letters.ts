@@ -74,7 +74,7 @@ function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
     expect(await harness.deadLetters.get(aTenant, silent.id)).toEqual(silent);
   });
 
-  guarantee("a dead letter that is inserted again is left as it is", async (harness) => {
+  guarantee("an insert of an existing dead letter leaves it unchanged", async (harness) => {
     const { deadLetters } = harness;
     const letter = newLetter(harness);
     await deadLetters.insert([letter]);
@@ -99,7 +99,7 @@ function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
 }
 
 function listing(guarantee: Guarantee<DeadLettersHarness>): void {
-  guarantee("they are counted by tenant, no further than asked", async (harness) => {
+  guarantee("dead letters are counted for each tenant, up to the given bound", async (harness) => {
     const { deadLetters } = harness;
     await insertMany(harness, 3);
 
@@ -110,7 +110,7 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
-      `a list is in the order of failure, page by page, with nothing twice and nothing left out: ${order}`,
+      `a list is ordered by failure, page by page, without gap or repeat: ${order}`,
       async (harness) => {
         const letters = await insertMany(harness, 12);
         const expected = letters.map(({ id }) => id).toSorted();
@@ -123,7 +123,7 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
     );
 
     guarantee(
-      `a page ends with the one by which it has its bytes, and the next goes on behind that: ${order}`,
+      `a page ends with the letter that fills its bytes, and the next page follows it: ${order}`,
       async (harness) => {
         const letters = Array.from({ length: 7 }, () =>
           newLetter(harness, { headers: fatHeaders }),
@@ -142,7 +142,7 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
       },
     );
 
-    guarantee(`pages stay where they are while letters come and go: ${order}`, async (harness) => {
+    guarantee(`pages do not shift while letters come and go: ${order}`, async (harness) => {
       const letters = await insertMany(harness, 10);
       const stay = letters.filter((_, i) => i % 2 === 0).map(({ id }) => id);
       const go = letters.filter((_, i) => i % 2 === 1).map(({ id }) => id);
@@ -164,7 +164,7 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
     });
   }
 
-  guarantee("the last page has no successor", async ({ deadLetters, ...harness }) => {
+  guarantee("the last page has no cursor", async ({ deadLetters, ...harness }) => {
     await insertMany({ deadLetters, ...harness }, 3);
 
     const exact = await deadLetters.list(aTenant, {}, { limit: 3, order: "earliestFirst" });
@@ -178,7 +178,7 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
   const body = dice(3).bytes(10_000);
   const response = anAnswer(500, { body: dice(4).bytes(9_000) });
 
-  guarantee("a list holds no more of a body than is shown, and one byte", async (harness) => {
+  guarantee("a list reads no more of a body than it shows, and one byte", async (harness) => {
     const letter = newLetter(harness, { body }, { response });
     await harness.deadLetters.insert([letter]);
 
@@ -193,7 +193,7 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
   });
 
   guarantee(
-    "a page of large letters holds as much as one reading, and one more",
+    "a page of large letters ends after one reading and one letter more",
     async (harness) => {
       const large = new Uint8Array(limits.readBytesMax * 0.4);
       const letters = Array.from({ length: 5 }, () => newLetter(harness, { body: large }));
@@ -215,7 +215,7 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
     },
   );
 
-  guarantee("a list that shows no body has none", async (harness) => {
+  guarantee("a list that shows no bodies reads none", async (harness) => {
     const letter = newLetter(harness, { body }, { response });
     await harness.deadLetters.insert([letter]);
 
@@ -225,7 +225,7 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
     expect([read?.message.body.length, read?.response?.body.length]).toEqual([0, 0]);
   });
 
-  guarantee("a list has bodies whole that are shown as their hash", async (harness) => {
+  guarantee("a list reads bodies whole that it shows as their hash", async (harness) => {
     const policy = aPolicy({ redaction: { body: true, headers: [] } });
     const letter = newLetter(harness, { body, policy }, { response });
     await harness.deadLetters.insert([letter]);
@@ -280,7 +280,7 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
     ],
   ];
   for (const [what, message, letter, filter] of cases) {
-    guarantee(`a list can be narrowed by ${what}`, async (harness) => {
+    guarantee(`a list is narrowed by ${what}`, async (harness) => {
       const wanted = newLetter(harness, message, letter);
       const others = [newLetter(harness), newLetter(harness, {}, { response: anAnswer(500) })];
       await harness.deadLetters.insert([...others, wanted]);
@@ -291,20 +291,17 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
     });
   }
 
-  guarantee(
-    "a list can be narrowed to some letters, or to those of some messages",
-    async (harness) => {
-      const [first, second] = await insertMany(harness, 4);
-      if (!first || !second) throw new Error("unreachable");
+  guarantee("a list is narrowed to some letters, or to those of some messages", async (harness) => {
+    const [first, second] = await insertMany(harness, 4);
+    if (!first || !second) throw new Error("unreachable");
 
-      const byId = await readLetters(harness, { ids: [second.id, dlqId("0-unheard-of")] });
-      const byMessage = await readLetters(harness, { messageIds: [first.message.id] });
+    const byId = await readLetters(harness, { ids: [second.id, dlqId("0-unheard-of")] });
+    const byMessage = await readLetters(harness, { messageIds: [first.message.id] });
 
-      expect(byId.map(({ id }) => id)).toEqual([second.id]);
-      expect(byMessage.map(({ id }) => id)).toEqual([first.id]);
-      expect(await readLetters(harness, { ids: [] })).toEqual([]);
-    },
-  );
+    expect(byId.map(({ id }) => id)).toEqual([second.id]);
+    expect(byMessage.map(({ id }) => id)).toEqual([first.id]);
+    expect(await readLetters(harness, { ids: [] })).toEqual([]);
+  });
 }
 
 /** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
@@ -320,7 +317,7 @@ function drawing(guarantee: Guarantee<DeadLettersHarness>): void {
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
-      `of any filters the pages have what matches all of them: ${order}`,
+      `pages by any filters have the letters that match all of them: ${order}`,
       async (harness) => {
         const chance = dice(order.length);
         const letters = Array.from({ length: 60 }, () => {
@@ -348,27 +345,24 @@ function drawing(guarantee: Guarantee<DeadLettersHarness>): void {
 const idsOf = (letters: readonly DeadLetter[]): readonly DlqId[] => letters.map(({ id }) => id);
 
 function removing(guarantee: Guarantee<DeadLettersHarness>): void {
-  guarantee(
-    "a letter that was removed is gone, and how many were there is told",
-    async (harness) => {
-      const [first, second, third] = await insertMany(harness, 3);
-      if (!first || !second || !third) throw new Error("unreachable");
+  guarantee("a removal deletes the letters, and returns how many there were", async (harness) => {
+    const [first, second, third] = await insertMany(harness, 3);
+    if (!first || !second || !third) throw new Error("unreachable");
 
-      const removed = await harness.deadLetters.remove(aTenant, [
-        first.id,
-        dlqId("0-unheard-of"),
-        third.id,
-      ]);
+    const removed = await harness.deadLetters.remove(aTenant, [
+      first.id,
+      dlqId("0-unheard-of"),
+      third.id,
+    ]);
 
-      expect(removed).toBe(2);
-      expect(await harness.deadLetters.get(aTenant, first.id)).toBeUndefined();
-      expect((await readLetters(harness)).map(({ id }) => id)).toEqual([second.id]);
-      expect(await harness.deadLetters.remove(aTenant, [first.id])).toBe(0);
-      expect(await harness.deadLetters.remove(aTenant, [])).toBe(0);
-    },
-  );
+    expect(removed).toBe(2);
+    expect(await harness.deadLetters.get(aTenant, first.id)).toBeUndefined();
+    expect((await readLetters(harness)).map(({ id }) => id)).toEqual([second.id]);
+    expect(await harness.deadLetters.remove(aTenant, [first.id])).toBe(0);
+    expect(await harness.deadLetters.remove(aTenant, [])).toBe(0);
+  });
 
-  guarantee("of ten that remove one letter one is told that it was there", async (harness) => {
+  guarantee("ten removals of one letter at once count it once", async (harness) => {
     const [letter] = await insertMany(harness, 1);
     if (!letter) throw new Error("unreachable");
 
@@ -380,7 +374,7 @@ function removing(guarantee: Guarantee<DeadLettersHarness>): void {
   });
 
   guarantee(
-    "a sweep takes what failed earlier, no more than its limit, and leaves the rest",
+    "a sweep removes earlier failures, no more than its limit, and leaves the rest",
     async (harness) => {
       const letters = Array.from({ length: 6 }, (_, i) =>
         newLetter(harness, {}, { failedAt: epochStart + i }),

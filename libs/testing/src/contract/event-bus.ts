@@ -26,7 +26,7 @@ export function describeEventBus(name: string, open: () => Promise<EventBusHarne
 
 function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   guarantee(
-    "every group hears what is said after it has subscribed",
+    "every group receives events published after it subscribed",
     async (harness) => {
       const { bus, other = bus } = harness;
       const heard = { dispatcher: new Set<string>(), log: new Set<string>() };
@@ -45,7 +45,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "the members of a group share what is said",
+    "the members of a group share the events",
     async (harness) => {
       const { bus, other = bus } = harness;
       const heard: string[] = [];
@@ -87,7 +87,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "a member that has unsubscribed hears nothing more, and the rest of its group hears it all",
+    "a member that has unsubscribed receives nothing, and the rest of its group receives everything",
     async (harness) => {
       const { bus, other = bus } = harness;
       const [gone, stays] = [new Set<string>(), new Set<string>()];
@@ -106,7 +106,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "a fact without a subscriber, or no fact at all, is no error",
+    "a fact without a subscriber, or an empty list of facts, is no error",
     async (harness) => {
       const { bus } = harness;
       await publishAll(harness, () => bus.publish("message.settled", [settled()]));
@@ -118,7 +118,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "an event arrives as it was said, the bytes of an answer too",
+    "an event arrives unchanged, including the bytes of an answer",
     async (harness) => {
       const { bus } = harness;
       const said = settled({
@@ -146,7 +146,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
 
 function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   guarantee(
-    "a fact whose handler throws is heard again until the handler does not throw",
+    "a fact whose handler throws is delivered again until the handler succeeds",
     async (harness) => {
       const { bus } = harness;
       const heard = new Set<string>();
@@ -166,7 +166,7 @@ function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "a fact whose handler throws in one group is heard in the others",
+    "a fact whose handler throws in one group is delivered to the others",
     async (harness) => {
       const { bus } = harness;
       const heard = new Set<string>();
@@ -191,7 +191,7 @@ function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "of 1,000 facts said at the same time all are heard",
+    "of 1,000 facts published at once all are delivered",
     async (harness) => {
       const { bus, other = bus } = harness;
       const heard = new Set<string>();
@@ -213,7 +213,7 @@ function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
 
 function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   guarantee(
-    "a hint whose handler throws may vanish, but fails no publish, and later ones are heard",
+    "a hint whose handler throws may vanish, but fails no publish, and later hints arrive",
     async (harness) => {
       const { bus } = harness;
       const heard = new Set<string>();
@@ -239,7 +239,7 @@ function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "a hint arrives as it was said, on each of its topics",
+    "a hint arrives unchanged on each of its topics",
     async (harness) => {
       const { bus } = harness;
       const [due, wakes, accepted]: [unknown[], unknown[], unknown[]] = [[], [], []];
@@ -276,7 +276,7 @@ type Member = { owned: ReadonlySet<number>; readonly heard: number[]; readonly s
 
 function ownershipGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   guarantee(
-    "a wake is heard by a member that owns its shard",
+    "a wake reaches a member that owns its shard",
     async (harness) => {
       const { bus, other = bus } = harness;
       const [one, two] = [await joining(bus), await joining(other)];
@@ -294,7 +294,7 @@ function ownershipGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 
   guarantee(
-    "when a member leaves, those that stay own every shard and hear every wake",
+    "when a member leaves, the others own every shard and receive every wake",
     async (harness) => {
       const { bus, other = bus } = harness;
       const leaving = await joining(bus);
@@ -337,7 +337,7 @@ const wakes = (): readonly WakeEvent[] =>
 
 function stateGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   guarantee(
-    "a bus that is reached is up, and hears what it has subscribed to",
+    "a connected bus is up, and receives the subscribed topics",
     async (harness) => {
       const { bus } = harness;
       await bus.subscribe("message.due", "group", async () => undefined);

@@ -66,18 +66,15 @@ function inserting(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee(
-    "an insert of an id that is there is a success and changes nothing",
-    async (harness) => {
-      const fanOut = await insertFanOut(harness);
-      await harness.fanOuts.advance(fanOut.id, 0, 500, false);
+  guarantee("an insert of an existing id succeeds and changes nothing", async (harness) => {
+    const fanOut = await insertFanOut(harness);
+    await harness.fanOuts.advance(fanOut.id, 0, 500, false);
 
-      expect(await harness.fanOuts.insert(fanOut, "new")).toBe("known");
-      expect((await readFanOut(harness, fanOut)).state).toEqual({ kind: "expanding", upTo: 500 });
-    },
-  );
+    expect(await harness.fanOuts.insert(fanOut, "new")).toBe("known");
+    expect((await readFanOut(harness, fanOut)).state).toEqual({ kind: "expanding", upTo: 500 });
+  });
 
-  guarantee("an insert confirms the windows that come with it", async (harness) => {
+  guarantee("an insert confirms its deduplication windows", async (harness) => {
     const { tokens } = harness;
     const fanOut = newFanOut(harness);
     const entry = { key: aKey("order-1"), id: fanOut.id };
@@ -118,7 +115,7 @@ const backlogLagMsMax = 5_000;
 
 function advancing(guarantee: StoreGuarantee): void {
   guarantee(
-    "a fan-out rings at once and until it is expanded, and no other kind with it",
+    "a fan-out rings at once and until it is expanded, and apart from other kinds",
     async (harness) => {
       const { id, tenant } = await insertFanOut(harness);
       const first = await ringAll(harness);
@@ -146,7 +143,7 @@ function advancing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("the alarm of a fan-out is among the next ones", async (harness) => {
+  guarantee("the alarm of a fan-out is among the next alarms", async (harness) => {
     const { wakeAt } = await insertFanOut(harness);
 
     expect(await harness.alarms.next(allShards)).toBe(wakeAt);
@@ -154,7 +151,7 @@ function advancing(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "progress is written where it still begins, and by one expander only",
+    "progress is written from its expected place, and by one expander only",
     async (harness) => {
       const { fanOuts, other = harness } = harness;
       const fanOut = await insertFanOut(harness);
@@ -173,7 +170,7 @@ function advancing(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a fan-out that is expanded has ended: it neither rings nor expands again",
+    "an expanded fan-out has ended: it neither rings nor expands again",
     async (harness) => {
       const fanOut = await insertFanOut(harness);
       await harness.fanOuts.advance(fanOut.id, 0, 500, false);
@@ -187,7 +184,7 @@ function advancing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("progress of a missing fan-out, or of a message, is refused", async (harness) => {
+  guarantee("progress of a missing fan-out, or of a message, fails", async (harness) => {
     const { id } = await insert(harness);
 
     expect(await harness.fanOuts.advance(harness.ids.next(), 0, 500, false)).toBe(false);
@@ -216,7 +213,7 @@ function sharing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a batch of children that is inserted again makes none twice", async (harness) => {
+  guarantee("a batch of children that is inserted again makes no child twice", async (harness) => {
     const fanOut = await insertFanOut(harness);
     const [first] = await insertChildren(harness, fanOut, 3);
     if (!first) throw new Error("unreachable");
@@ -235,7 +232,7 @@ function sharing(guarantee: StoreGuarantee): void {
 
 function placing(guarantee: StoreGuarantee): void {
   guarantee(
-    "a child stands in line where its publish was acknowledged, in the order of the endpoints, however late it is made",
+    "a child has the place of its publish's acknowledgement, in the order of the endpoints, however late it is made",
     async (harness) => {
       const before = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
       const fanOut = await insertFanOut(harness, inTightLane);
@@ -253,7 +250,7 @@ function placing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("places that are reserved and never used keep no message back", async (harness) => {
+  guarantee("reserved places that are never used keep no message back", async (harness) => {
     const fanOut = await insertFanOut(harness, { ...inTightLane, skipped: [0, 2] });
     const after = await insert(harness, { flow: oneAtATime });
     const [, child] = childrenOf(fanOut, 2);
@@ -268,7 +265,7 @@ const inTightLane = { command: { policy: aPolicy({ flow: oneAtATime }) } } as co
 
 function removing(guarantee: StoreGuarantee): void {
   guarantee(
-    "a shared body outlives the end of its fan-out, for as long as a child remains",
+    "a shared body outlives the end of its fan-out while a child remains",
     async (harness) => {
       const body = dice(5).bytes(1_000);
       const fanOut = await insertFanOut(harness, { command: { body } });
@@ -312,7 +309,7 @@ function removing(guarantee: StoreGuarantee): void {
     expect(await kept()).toEqual([false, false]);
   });
 
-  guarantee("a fan-out goes when all is expanded and no child remains", async (harness) => {
+  guarantee("an expanded fan-out is removed when no child remains", async (harness) => {
     const fanOut = await insertFanOut(harness);
     const children = await insertChildren(harness, fanOut, 2);
     await harness.fanOuts.advance(fanOut.id, 0, 2, true);
@@ -323,18 +320,15 @@ function removing(guarantee: StoreGuarantee): void {
     expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
   });
 
-  guarantee(
-    "a fan-out that is not expanded yet stays, though no child remains",
-    async (harness) => {
-      const body = dice(6).bytes(1_000);
-      const fanOut = await insertFanOut(harness, { command: { body } });
-      for (const child of await insertChildren(harness, fanOut, 1)) await finish(harness, child);
-      await harness.advance(1_000);
-      await removeAll(harness);
+  guarantee("a fan-out that is not expanded yet stays, even without children", async (harness) => {
+    const body = dice(6).bytes(1_000);
+    const fanOut = await insertFanOut(harness, { command: { body } });
+    for (const child of await insertChildren(harness, fanOut, 1)) await finish(harness, child);
+    await harness.advance(1_000);
+    await removeAll(harness);
 
-      expect(Buffer.compare((await readFanOut(harness, fanOut)).body, body)).toBe(0);
-    },
-  );
+    expect(Buffer.compare((await readFanOut(harness, fanOut)).body, body)).toBe(0);
+  });
 }
 
 const newFanOut = (harness: RecordsHarness, overrides: FanOutOverrides = {}) =>

@@ -27,7 +27,7 @@ export function describeGroups(name: string, open: () => Promise<GroupsHarness>)
 }
 
 function reading(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee("a group that was never made is not there", async ({ groups }) => {
+  guarantee("a group that was never made is not found", async ({ groups }) => {
     expect(await groups.get(aTenant, "g")).toBeUndefined();
     expect(await groups.list(aTenant, whole)).toEqual([]);
     expect(await groups.count(aTenant, 10)).toBe(0);
@@ -87,7 +87,7 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
   });
 
   guarantee(
-    "a page of a list begins behind the name before it, and is no longer than asked for",
+    "a page of a list begins behind the given name, with no more groups than requested",
     async (harness) => {
       const { groups } = harness;
       for (const name of ["b", "a", "d", "C", "c"]) await create(harness, name, [anEndpoint(0)]);
@@ -103,40 +103,40 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
     },
   );
 
-  guarantee(
-    "groups are counted, each tenant's own, and no further than asked for",
-    async (harness) => {
-      const { groups } = harness;
-      for (const name of ["a", "b", "c"]) await create(harness, name, [anEndpoint(0)]);
-      await groups.replace(anotherTenant, "d", undefined, [anEndpoint(0)], "new");
+  guarantee("groups are counted for each tenant, up to the given bound", async (harness) => {
+    const { groups } = harness;
+    for (const name of ["a", "b", "c"]) await create(harness, name, [anEndpoint(0)]);
+    await groups.replace(anotherTenant, "d", undefined, [anEndpoint(0)], "new");
 
-      expect(await groups.count(aTenant, 10)).toBe(3);
-      expect(await groups.count(aTenant, 2)).toBe(2);
-      expect(await groups.count(anotherTenant, 10)).toBe(1);
-    },
-  );
+    expect(await groups.count(aTenant, 10)).toBe(3);
+    expect(await groups.count(aTenant, 2)).toBe(2);
+    expect(await groups.count(anotherTenant, 10)).toBe(1);
+  });
 }
 
 function replacing(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee("a replacement holds where the version still does, and raises it", async (harness) => {
-    const before = await create(harness, "g", someEndpoints(2));
-    await harness.advance(10);
+  guarantee(
+    "a replacement of the current version succeeds, and raises the version",
+    async (harness) => {
+      const before = await create(harness, "g", someEndpoints(2));
+      await harness.advance(10);
 
-    const replaced = await harness.groups.replace(
-      aTenant,
-      "g",
-      before.version,
-      someEndpoints(3),
-      "new",
-    );
+      const replaced = await harness.groups.replace(
+        aTenant,
+        "g",
+        before.version,
+        someEndpoints(3),
+        "new",
+      );
 
-    const after = await find(harness, "g");
-    expect(replaced).toBe(true);
-    expect(after).toMatchObject({ createdAt: before.createdAt, endpointCount: 3 });
-    expect(after.version).toBeGreaterThan(before.version);
-    expect(after.updatedAt).toBeGreaterThan(before.updatedAt);
-    expect(await endpointsOf(harness, after)).toEqual(someEndpoints(3));
-  });
+      const after = await find(harness, "g");
+      expect(replaced).toBe(true);
+      expect(after).toMatchObject({ createdAt: before.createdAt, endpointCount: 3 });
+      expect(after.version).toBeGreaterThan(before.version);
+      expect(after.updatedAt).toBeGreaterThan(before.updatedAt);
+      expect(await endpointsOf(harness, after)).toEqual(someEndpoints(3));
+    },
+  );
 
   guarantee("a replacement of another version changes nothing", async (harness) => {
     const { groups } = harness;
@@ -150,7 +150,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     expect(await groups.list(aTenant, whole)).toHaveLength(1);
   });
 
-  guarantee("of ten replacements of one version exactly one holds", async (harness) => {
+  guarantee("of ten replacements of one version exactly one succeeds", async (harness) => {
     const { version } = await create(harness, "g", []);
     const versions = Array.from({ length: 10 }, (_, i) => someEndpoints(i + 1));
 
@@ -163,7 +163,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     expect(await endpointsOf(harness, await find(harness, "g"))).toEqual(winner);
   });
 
-  guarantee("of ten creations at once exactly one holds", async ({ groups }) => {
+  guarantee("of ten creations at once exactly one succeeds", async ({ groups }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         groups.replace(aTenant, "g", undefined, someEndpoints(i), "new"),
@@ -174,7 +174,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
   });
 
   guarantee(
-    "ten upserts at once, each tried again when another was faster, lose nothing",
+    "ten upserts at once, each repeated after a conflict, lose nothing",
     async (harness) => {
       await create(harness, "g", []);
 
@@ -190,7 +190,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
   );
 
   guarantee(
-    "a version that was read is read whole, though another has replaced it",
+    "a version that is being read stays whole, even when another replaces it",
     async (harness) => {
       const before = await create(harness, "g", someEndpoints(700));
       await harness.groups.replace(aTenant, "g", before.version, [anEndpoint(0)], "new");
@@ -238,13 +238,13 @@ function configuring(guarantee: Guarantee<GroupsHarness>): void {
     expect(await find(harness, "g")).not.toHaveProperty("headers");
   });
 
-  guarantee("default headers of a group that is not there make none", async ({ groups }) => {
+  guarantee("default headers of a missing group make no group", async ({ groups }) => {
     expect(await groups.configure(aTenant, "g", headers)).toBe(false);
     expect(await groups.get(aTenant, "g")).toBeUndefined();
   });
 
   guarantee(
-    "a group that is made anew has no default headers of the one before",
+    "a group that is made anew has no default headers of its predecessor",
     async (harness) => {
       const { groups } = harness;
       await create(harness, "g", [anEndpoint(0)]);
@@ -264,38 +264,32 @@ function configuring(guarantee: Guarantee<GroupsHarness>): void {
 }
 
 function removing(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee(
-    "a group that is removed under a version stays when it was changed since",
-    async (harness) => {
-      const { groups } = harness;
-      const old = await create(harness, "g", [anEndpoint(0)]);
-      await groups.replace(aTenant, "g", old.version, [anEndpoint(1)], "new");
-      await groups.remove(aTenant, "g", old.version);
-      const current = await find(harness, "g");
-      const endpoints = await endpointsOf(harness, current);
-      await groups.remove(aTenant, "g", current.version);
+  guarantee("a removal under a version leaves a group that was changed since", async (harness) => {
+    const { groups } = harness;
+    const old = await create(harness, "g", [anEndpoint(0)]);
+    await groups.replace(aTenant, "g", old.version, [anEndpoint(1)], "new");
+    await groups.remove(aTenant, "g", old.version);
+    const current = await find(harness, "g");
+    const endpoints = await endpointsOf(harness, current);
+    await groups.remove(aTenant, "g", current.version);
 
-      expect(endpoints).toEqual([anEndpoint(1)]);
-      expect(await groups.get(aTenant, "g")).toBeUndefined();
-    },
-  );
+    expect(endpoints).toEqual([anEndpoint(1)]);
+    expect(await groups.get(aTenant, "g")).toBeUndefined();
+  });
 
-  guarantee(
-    "a group that was removed is not there, and removing it again is no error",
-    async (harness) => {
-      const { groups } = harness;
-      await create(harness, "g", someEndpoints(2));
-      await groups.remove(aTenant, "g");
-      await groups.remove(aTenant, "g");
-      await groups.remove(aTenant, "unheard-of");
+  guarantee("a removed group is not found, and a second removal is no error", async (harness) => {
+    const { groups } = harness;
+    await create(harness, "g", someEndpoints(2));
+    await groups.remove(aTenant, "g");
+    await groups.remove(aTenant, "g");
+    await groups.remove(aTenant, "unheard-of");
 
-      expect(await groups.get(aTenant, "g")).toBeUndefined();
-      expect(await groups.list(aTenant, whole)).toEqual([]);
-    },
-  );
+    expect(await groups.get(aTenant, "g")).toBeUndefined();
+    expect(await groups.list(aTenant, whole)).toEqual([]);
+  });
 
   guarantee(
-    "a group may be made again after its removal; the versions of the old one do not fit it",
+    "a group may be made again after its removal, and versions of the old one do not fit it",
     async (harness) => {
       const old = await create(harness, "g", someEndpoints(2));
       await harness.groups.remove(aTenant, "g");
@@ -331,7 +325,7 @@ function sweeping(guarantee: Guarantee<GroupsHarness>): void {
   );
 
   guarantee(
-    "the chunks of a removed group go, no more than the limit at a time, and none of another",
+    "the chunks of a removed group are deleted, no more than the limit at a time, and none of another group",
     async (harness) => {
       const { groups } = harness;
       const gone = await create(harness, "gone", someEndpoints(1_200));

@@ -66,7 +66,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
   );
 
   guarantee(
-    "a fact has the events of its attempt, and CREATED when that was missing",
+    "a fact writes the events of its attempt, and CREATED where that is missing",
     async (harness) => {
       const message = newMessage(harness);
       const fact = factOf(message, { ended: "retry" });
@@ -117,7 +117,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
   );
 
   guarantee(
-    "each attempt that was answered keeps status and size, however long it took and however it ended",
+    "an attempt that was answered keeps status and size, however long it took and however it ended",
     async (harness) => {
       const answered = { status: 201, bytes: 70_000 };
       const refused = { status: 500, bytes: 3 };
@@ -155,20 +155,23 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     },
   );
 
-  guarantee("an attempt that was cancelled began, and each event is told once", async (harness) => {
-    const message = newMessage(harness);
-    const fact = factOf(message, { ended: "canceled" });
+  guarantee(
+    "an attempt that was cancelled has begun, and each event is listed once",
+    async (harness) => {
+      const message = newMessage(harness);
+      const fact = factOf(message, { ended: "canceled" });
 
-    await harness.log.append([{ message, fact }]);
-    await harness.log.append([{ message, fact }]);
+      await harness.log.append([{ message, fact }]);
+      await harness.log.append([{ message, fact }]);
 
-    expect((await readLog(harness)).map(({ event }) => event.state)).toEqual([
-      "CREATED",
-      "ACTIVE",
-      "CANCEL_REQUESTED",
-      "CANCELED",
-    ]);
-  });
+      expect((await readLog(harness)).map(({ event }) => event.state)).toEqual([
+        "CREATED",
+        "ACTIVE",
+        "CANCEL_REQUESTED",
+        "CANCELED",
+      ]);
+    },
+  );
 
   guarantee("the answer to a failed attempt is kept up to 64 KiB", async (harness) => {
     const message = newMessage(harness);
@@ -182,7 +185,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     expect(Buffer.compare(kept, body.subarray(0, limits.logResponseBytesMax))).toBe(0);
   });
 
-  guarantee("an event that is told again changes nothing", async (harness) => {
+  guarantee("an event that is written again changes nothing", async (harness) => {
     const message = newMessage(harness);
     const entries = [{ message }, { message, fact: factOf(message, { ended: "delivered" }) }];
     await harness.log.append(entries);
@@ -196,7 +199,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     expect(once).toHaveLength(3);
   });
 
-  guarantee("events that are told in another order read the same", async (harness) => {
+  guarantee("events that are written in another order read the same", async (harness) => {
     const message = newMessage(harness);
     const facts = [
       factOf(message, { ended: "retry", attempt: 0 }),
@@ -219,7 +222,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
 function listing(guarantee: Guarantee<MessageLogHarness>): void {
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
-      `a list is in the order of time, page by page, with nothing twice and nothing left out: ${order}`,
+      `a list is ordered by time, page by page, without gap or repeat: ${order}`,
       async (harness) => {
         await appendMany(harness, 20);
         const whole = await readLog(harness, {}, order);
@@ -235,7 +238,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
     );
 
     guarantee(
-      `a page ends with the event by which it has its bytes, and the next goes on behind that: ${order}`,
+      `a page ends with the event that fills its bytes, and the next page follows it: ${order}`,
       async (harness) => {
         const messages = Array.from({ length: 7 }, (_, i) =>
           newMessage(harness, { headers: fatHeaders, now: epochStart + i }),
@@ -254,7 +257,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
       },
     );
 
-    guarantee(`pages stay where they are while others write: ${order}`, async (harness) => {
+    guarantee(`pages do not shift while others write: ${order}`, async (harness) => {
       await appendMany(harness, 10);
       const before = (await readLog(harness, {}, order)).map(keyOf);
 
@@ -269,7 +272,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
-      `messages that are under way at once are told event by event, on pages of any size: ${order}`,
+      `messages in progress at the same time are listed event by event, on pages of any size: ${order}`,
       async (harness) => {
         const { shuffled } = dice(7);
         // Each message takes longer than the time to the next one, some longer than a second.
@@ -324,7 +327,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
-      `the list goes on behind the position of any of its items, in either order: ${order}`,
+      `a list continues behind the position of any of its items, in either order: ${order}`,
       async (harness) => {
         const { log } = harness;
         await appendMany(harness, 4);
@@ -346,7 +349,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
     );
   }
 
-  guarantee("the last page has no successor", async (harness) => {
+  guarantee("the last page has no cursor", async (harness) => {
     await appendMany(harness, 2);
 
     const exact = await harness.log.list(aTenant, {}, { limit: 6, order: "earliestFirst" });
@@ -409,7 +412,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
     ],
   ];
   for (const [what, overrides, filter] of cases) {
-    guarantee(`a list can be narrowed by ${what}`, async (harness) => {
+    guarantee(`a list is narrowed by ${what}`, async (harness) => {
       const wanted = newMessage(harness, overrides);
       const others = [
         newMessage(harness),
@@ -427,7 +430,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
     });
   }
 
-  guarantee("a list can be narrowed to some messages, known or not", async (harness) => {
+  guarantee("a list is narrowed to some messages, known or not", async (harness) => {
     const [first, second, third] = [newMessage(harness), newMessage(harness), newMessage(harness)];
     await harness.log.append([first, second, third].map((message) => ({ message })));
 
@@ -439,7 +442,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
     expect(await readLog(harness, { messageIds: [] })).toEqual([]);
   });
 
-  guarantee("a list can be narrowed to some states", async (harness) => {
+  guarantee("a list is narrowed to some states", async (harness) => {
     await appendMany(harness, 3);
     const wanted: readonly LogState[] = ["ACTIVE", "FAILED"];
 
@@ -449,17 +452,25 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
   });
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(`a list can be narrowed to a time, its ends included: ${order}`, async (harness) => {
-      for (let i = 0; i < 5; i++)
-        await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
+    guarantee(
+      `a list is narrowed to a span of time, both ends included: ${order}`,
+      async (harness) => {
+        for (let i = 0; i < 5; i++)
+          await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
 
-      const found = await readLog(harness, { from: epochStart + 1, to: epochStart + 3 }, order, 2);
+        const found = await readLog(
+          harness,
+          { from: epochStart + 1, to: epochStart + 3 },
+          order,
+          2,
+        );
 
-      const times = [1, 2, 3].map((i) => epochStart + i);
-      expect(found.map(({ event }) => event.at)).toEqual(
-        order === "earliestFirst" ? times : times.toReversed(),
-      );
-    });
+        const times = [1, 2, 3].map((i) => epochStart + i);
+        expect(found.map(({ event }) => event.at)).toEqual(
+          order === "earliestFirst" ? times : times.toReversed(),
+        );
+      },
+    );
   }
 }
 
@@ -467,7 +478,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
 function drawing(guarantee: Guarantee<MessageLogHarness>): void {
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
-      `of any filters the pages have what matches all of them: ${order}`,
+      `pages by any filters have the events that match all of them: ${order}`,
       async (harness) => {
         const chance = dice(order.length);
         const ends = ["delivered", "failed", "retry"] as const;
@@ -497,7 +508,7 @@ function drawing(guarantee: Guarantee<MessageLogHarness>): void {
 }
 
 function watching(guarantee: Guarantee<MessageLogHarness>): void {
-  guarantee("a watcher of a tenant's log is told when it has grown", async (harness) => {
+  guarantee("a watcher of a tenant's log hears of new events", async (harness) => {
     const message = newMessage(harness);
     const facts = [factOf(message, { ended: "retry" }), factOf(message, { ended: "delivered" })];
 
@@ -511,7 +522,7 @@ function watching(guarantee: Guarantee<MessageLogHarness>): void {
     expect((await readLog(harness)).length).toBeGreaterThan(0);
   });
 
-  guarantee("a watcher that has ended is told nothing", async (harness) => {
+  guarantee("a watcher that has ended hears nothing", async (harness) => {
     let told = 0;
     const stop = harness.log.watch(aTenant, () => (told += 1));
     stop();
@@ -600,7 +611,7 @@ function counting(guarantee: Guarantee<MessageLogHarness>): void {
 
 function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
   guarantee(
-    "a sweep takes what is older, no more messages than its limit, and leaves the rest",
+    "a sweep removes older events, of no more messages than its limit, and leaves the rest",
     async (harness) => {
       for (let i = 0; i < 6; i++)
         await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);

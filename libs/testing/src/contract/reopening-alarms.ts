@@ -74,7 +74,7 @@ const addAction = ({ bulkActions, now }: BulkActionsHarness, id: string) => {
 };
 
 export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): void {
-  guarantee("a run whose wait had run out rings at once", async (before) => {
+  guarantee("a run whose wait has expired rings at once", async (before) => {
     const run = await start(before);
     await waitUntil(before, run, before.now() + minuteMs);
     await before.advance(minuteMs);
@@ -85,7 +85,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
     expect(await rung(after)).toContain(`run ${run.key}`);
   });
 
-  guarantee("a run whose wait has not run out rings in its time", async (before) => {
+  guarantee("a run whose wait has not expired rings at its time", async (before) => {
     const run = await start(before);
     await waitUntil(before, run, before.now() + 10_000);
     await rung(before);
@@ -96,34 +96,34 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
     expect(await after.alarms.next(allShards, ["run"])).toBe(before.now() + 10_000);
   });
 
-  guarantee(
-    "a schedule whose slot is due rings at once, and one that is early in its time",
-    async (before) => {
-      // The clock may begin at a full minute, and then the slot is the next one.
-      const schedule = aSchedule("scd_1", everyMinute, before.now());
-      await before.schedules.put(schedule, "new");
-      const slot = schedule.next ?? 0;
-      await before.advance(slot - before.now() - 10_000);
-      const early = await before.reopen();
-      expect(await rung(early)).toEqual([]);
-      expect(await early.alarms.next(allShards, ["schedule"])).toBe(slot);
-      await early.advance(10_000);
-      expect(await rung(early)).toEqual(["schedule scd_1"]);
-    },
-  );
-
-  guarantee("a schedule that had rung and was left rings at once", async (before) => {
-    await before.schedules.put(aSchedule("scd_1", everyMinute, before.now()), "new");
-    await before.advance(minuteMs);
-    await rung(before);
-
-    const after = await before.reopen();
-
-    expect(await rung(after)).toEqual(["schedule scd_1"]);
+  guarantee("a due schedule rings at once, and an early one at its time", async (before) => {
+    // The clock may begin at a full minute, and then the slot is the next one.
+    const schedule = aSchedule("scd_1", everyMinute, before.now());
+    await before.schedules.put(schedule, "new");
+    const slot = schedule.next ?? 0;
+    await before.advance(slot - before.now() - 10_000);
+    const early = await before.reopen();
+    expect(await rung(early)).toEqual([]);
+    expect(await early.alarms.next(allShards, ["schedule"])).toBe(slot);
+    await early.advance(10_000);
+    expect(await rung(early)).toEqual(["schedule scd_1"]);
   });
 
   guarantee(
-    "a queue, a fan-out and a bulk action that had rung and were left ring at once",
+    "a schedule that rang before the restart and was left rings at once",
+    async (before) => {
+      await before.schedules.put(aSchedule("scd_1", everyMinute, before.now()), "new");
+      await before.advance(minuteMs);
+      await rung(before);
+
+      const after = await before.reopen();
+
+      expect(await rung(after)).toEqual(["schedule scd_1"]);
+    },
+  );
+
+  guarantee(
+    "a queue, a fan-out and a bulk action that rang before the restart and were left ring at once",
     async (before) => {
       await enqueue(before, 1);
       const fanOut = aFanOut({ id: before.ids.next(), now: before.now() });

@@ -26,7 +26,7 @@ import {
 
 export function describeReopening(name: string, open: () => Promise<ReopeningHarness>): void {
   contract(`${name}: a message store opened again`, open, {}, (guarantee) => {
-    guarantee("a claim has lost its lease, rings at once, and is fenced", async (before) => {
+    guarantee("a claim counts a lost lease, rings at once, and is fenced", async (before) => {
       const message = newMessage(before);
       const claimed = acceptClaimed(message, anOwner, before.now());
       await before.records.insert([{ record: claimed }], "new");
@@ -43,7 +43,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect(await settle(after, claimed, refused)).toEqual({ kind: "fenced" });
     });
 
-    guarantee("a claim that was renewed has lost a part of one", async (before) => {
+    guarantee("a renewed claim counts a part of a lost lease", async (before) => {
       const [long, begun] = [await insertClaimed(before), await insertClaimed(before)];
       const refs = [long, begun].map(({ epoch, message: { id } }) => ({ epoch, id }));
       await before.records.renew(refs);
@@ -58,7 +58,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
     });
 
     guarantee(
-      "a claim out of a lane stands in its line again, and the lane's alarm is now",
+      "a claimed message of a lane has its place in line again, and the lane's alarm is now",
       async (before) => {
         const { message } = await insertClaimed(before, { flow: oneAtATime });
         const [lane] = await before.flowLanes.rows([tightLane]);
@@ -77,7 +77,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       },
     );
 
-    guarantee("a lane that rests until later is looked at now", async (before) => {
+    guarantee("a lane that rests until later rings now", async (before) => {
       await insert(before, { flow: oneAtATime });
       const [lane] = await before.flowLanes.rows([tightLane]);
       await before.flowLanes.rest(tightLane, lane?.seq ?? -1, before.now() + 600_000, undefined);
@@ -87,22 +87,19 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect((await ringAll(after)).lanes).toEqual([tightLane]);
     });
 
-    guarantee(
-      "what waited for a hint rings at once, and what is held rings in its time",
-      async (before) => {
-        const due = await insert(before);
-        const held = await insert(before, { delayMs: 3_600_000 });
-        await before.advance(1_000);
+    guarantee("a due message rings at once, and a held one at its time", async (before) => {
+      const due = await insert(before);
+      const held = await insert(before, { delayMs: 3_600_000 });
+      await before.advance(1_000);
 
-        const after = await before.reopen();
+      const after = await before.reopen();
 
-        expect((await ringAll(after)).hints.map(({ id }) => id)).toEqual([due.id]);
-        expect(await stateOf(after, held)).toBe("held");
-        expect((await read(after, held)).wakeAt).toBe(held.notBefore);
-      },
-    );
+      expect((await ringAll(after)).hints.map(({ id }) => id)).toEqual([due.id]);
+      expect(await stateOf(after, held)).toBe("held");
+      expect((await read(after, held)).wakeAt).toBe(held.notBefore);
+    });
 
-    guarantee("a grant holds for as long as it was given", async (before) => {
+    guarantee("a grant lasts as long as it was given", async (before) => {
       const message = await insert(before, { flow: oneAtATime });
       const grantUntil = before.now() + limits.grantMs;
       await before.flowLanes.promote(tightLane, [message.id], grantUntil);
@@ -113,24 +110,21 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect(await claimOne(after, message.id)).toMatchObject({ leaseLosses: 0 });
     });
 
-    guarantee(
-      "what an attempt has caused and is not safe is followed up at once",
-      async (before) => {
-        const policy = aPolicy({ callback: aCallbackPlan(), retriesMax: 3 });
-        const record = await insertClaimed(before, { policy });
-        await settle(before, record, refused);
+    guarantee("unsafe follow-ups of an attempt ring at once", async (before) => {
+      const policy = aPolicy({ callback: aCallbackPlan(), retriesMax: 3 });
+      const record = await insertClaimed(before, { policy });
+      await settle(before, record, refused);
 
-        const after = await before.reopen();
-        const { outboxes } = await ringAll(after);
+      const after = await before.reopen();
+      const { outboxes } = await ringAll(after);
 
-        expect(outboxes).toEqual([record.message.id]);
-        expect(await stateOf(after, record.message)).toBe("held");
-      },
-    );
+      expect(outboxes).toEqual([record.message.id]);
+      expect(await stateOf(after, record.message)).toBe("held");
+    });
 
     alarmsAfterReopening(guarantee);
 
-    guarantee("an ended message stays ended, and is removed in its time", async (before) => {
+    guarantee("an ended message stays ended, and is removed at its time", async (before) => {
       const done = await insertDelivered(before);
       const live = await insert(before);
 

@@ -142,7 +142,7 @@ const letters = ({ runLog }: RunLogHarness, filter: FailedRunFilter = {}, limit 
 
 function listing(guarantee: Guarantee<RunLogHarness>): void {
   guarantee(
-    "runs are listed newest first, page by page, nothing twice and nothing left out",
+    "runs are listed newest first, page by page, without gap or repeat",
     async (harness) => {
       const runs: Run[] = [];
       // Two in each millisecond.
@@ -155,7 +155,7 @@ function listing(guarantee: Guarantee<RunLogHarness>): void {
   );
 
   guarantee(
-    "a page of runs ends with the one by which it has its bytes, and the next goes on behind that",
+    "a page of runs ends with the one that fills its bytes, and the next page follows it",
     async (harness) => {
       const runs: Run[] = [];
       for (let i = 0; i < 7; i++)
@@ -173,14 +173,14 @@ function listing(guarantee: Guarantee<RunLogHarness>): void {
     },
   );
 
-  guarantee("a run is listed for its tenant alone, and as it stands", async (harness) => {
+  guarantee("a run is listed for its tenant alone, in its current state", async (harness) => {
     await aRun(harness, { tenant: anotherTenant });
     const run = await aRun(harness, { end: "finish" });
 
     expect(await listed(harness)).toEqual([run]);
   });
 
-  guarantee("a run that was swept is listed no more", async (harness) => {
+  guarantee("a swept run is no longer listed", async (harness) => {
     await aRun(harness, { end: "fail", labels: ["a"], flowKey: "k" });
 
     await harness.runs.sweep(aTenant, end + 1, 10);
@@ -227,7 +227,7 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
     });
   }
 
-  guarantee("runs that are active are found by that", async (harness) => {
+  guarantee("active runs are found by their state", async (harness) => {
     await aRun(harness, { end: "finish" });
     const wanted = await aRun(harness);
 
@@ -287,7 +287,7 @@ function drawing(guarantee: Guarantee<RunLogHarness>): void {
 const rootsOf = (runs: readonly Run[]): readonly MessageId[] => runs.map(({ root }) => root);
 
 function failing(guarantee: Guarantee<RunLogHarness>): void {
-  guarantee("a run that failed is a dead letter until that is removed", async (harness) => {
+  guarantee("a failed run is a dead letter until the letter is removed", async (harness) => {
     await aRun(harness, { end: "cancel" });
     const kept = await aRun(harness, { end: "fail" });
     const gone = await aRun(harness, { end: "fail", endedAt: end + 1, labels: ["a"] });
@@ -378,7 +378,7 @@ function attempts(guarantee: Guarantee<RunLogHarness>): void {
   });
 
   guarantee(
-    "attempts of a run are read as they were told, in the order of time, once however often they were told",
+    "attempts of a run are read in the order of time, each once, however often they were written",
     async (harness) => {
       const { runLog } = harness;
       const run = await aRun(harness);
@@ -400,7 +400,7 @@ function attempts(guarantee: Guarantee<RunLogHarness>): void {
   );
 
   guarantee(
-    "of a delivery the latest attempts are kept, and of an answer its beginning",
+    "the latest attempts of a delivery are kept, and the beginning of each answer",
     async (harness) => {
       const { runLog } = harness;
       const run = await aRun(harness);
@@ -425,7 +425,7 @@ function attempts(guarantee: Guarantee<RunLogHarness>): void {
     },
   );
 
-  guarantee("attempts go with their run", async (harness) => {
+  guarantee("attempts are removed with their run", async (harness) => {
     const { runLog, runs } = harness;
     const run = await aRun(harness, { end: "fail" });
     await runLog.append([told(run, "start", anAttempt(0))]);

@@ -36,7 +36,7 @@ const everyTen = aCron("*/10 * * * *");
 
 function keeping(guarantee: Guarantee<SchedulesHarness>): void {
   guarantee(
-    "a schedule that was not made is not there, and removing it is nothing",
+    "a schedule that was never made is not found, and its removal changes nothing",
     async ({ schedules }) => {
       const key = aSchedule("scd_none");
       await schedules.remove(key);
@@ -61,7 +61,7 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
   });
 
   guarantee(
-    "schedules are the tenant's own, whatever they are called",
+    "schedules belong to their tenant, whatever their names",
     async ({ schedules, now }) => {
       const mine = aSchedule("scd_1", aScheduleCommand(), now());
       const theirs = aSchedule(
@@ -101,7 +101,7 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
   );
 
   guarantee(
-    "a page of schedules ends with the one by which it has its bytes, and the next goes on behind that",
+    "a page of schedules ends with the one that fills its bytes, and the next page follows it",
     async ({ schedules, now }) => {
       const { template, ...command } = aScheduleCommand();
       const fat = { ...command, template: { ...template, headers: fatHeaders } };
@@ -123,7 +123,7 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
   );
 
   guarantee(
-    "a list goes on behind a schedule that has gone since, and begins at a time with all of that time",
+    "a list continues behind a schedule that was removed since, and a list from a time has all of that time",
     async ({ schedules, now }) => {
       const at = now();
       const made = [0, 1, 2, 3].map((n) =>
@@ -146,7 +146,7 @@ function keeping(guarantee: Guarantee<SchedulesHarness>): void {
 
 function changing(guarantee: Guarantee<SchedulesHarness>): void {
   guarantee(
-    "of many that make one schedule at once one comes through, and it is counted once",
+    "of many inserts of one schedule at once one succeeds, and the schedule is counted once",
     async ({ schedules, now }) => {
       const made = await Promise.all(
         Array.from({ length: 10 }, () =>
@@ -159,26 +159,21 @@ function changing(guarantee: Guarantee<SchedulesHarness>): void {
     },
   );
 
-  guarantee(
-    "of many that change one schedule at once one comes through",
-    async ({ schedules, now }) => {
-      const made = await put(schedules, now());
-      const changes = Array.from({ length: 10 }, (_, n) => ({
-        ...paused(made, now()),
-        updatedAt: now() + n,
-      }));
-      const written = await Promise.all(changes.map((change) => schedules.put(change, "new")));
+  guarantee("of many changes of one schedule at once one succeeds", async ({ schedules, now }) => {
+    const made = await put(schedules, now());
+    const changes = Array.from({ length: 10 }, (_, n) => ({
+      ...paused(made, now()),
+      updatedAt: now() + n,
+    }));
+    const written = await Promise.all(changes.map((change) => schedules.put(change, "new")));
 
-      expect(written.filter(Boolean)).toHaveLength(1);
-      expect(await read(schedules, made)).toMatchObject({ version: 2, body: made.body });
-      expect((await read(schedules, made)).updatedAt).toBe(
-        changes[written.indexOf(true)]?.updatedAt,
-      );
-    },
-  );
+    expect(written.filter(Boolean)).toHaveLength(1);
+    expect(await read(schedules, made)).toMatchObject({ version: 2, body: made.body });
+    expect((await read(schedules, made)).updatedAt).toBe(changes[written.indexOf(true)]?.updatedAt);
+  });
 
   guarantee(
-    "a schedule that is replaced has nothing left of what it was, but what stays",
+    "a replacement leaves nothing of the old schedule, except the fields that stay",
     async ({ schedules, now }) => {
       const made = await put(schedules, now());
       const resting = paused(made, now());
@@ -210,7 +205,7 @@ function changing(guarantee: Guarantee<SchedulesHarness>): void {
 }
 
 function firing(guarantee: Guarantee<SchedulesHarness>): void {
-  guarantee("of three that fire a slot at once one begins it", async ({ schedules, now }) => {
+  guarantee("of three that fire one slot at once one begins it", async ({ schedules, now }) => {
     const made = await put(schedules, now());
     const slot = made.next ?? 0;
     const intents = await Promise.all([1, 2, 3].map(() => schedules.move([begun(made, slot)])));
@@ -220,7 +215,7 @@ function firing(guarantee: Guarantee<SchedulesHarness>): void {
   });
 
   guarantee(
-    "of many that are begun in one call each is judged by itself",
+    "each of many schedules begun in one call has its own result",
     async ({ schedules, now }) => {
       const made = await Promise.all(
         ["scd_1", "scd_2", "scd_3"].map((id) => put(schedules, now(), id)),
@@ -239,7 +234,7 @@ function firing(guarantee: Guarantee<SchedulesHarness>): void {
   );
 
   guarantee(
-    "what is begun can be ended once, and has then nothing pending",
+    "a slot that was begun can be ended once, and then nothing is pending",
     async ({ schedules, now }) => {
       const made = await put(schedules, now());
       const slot = made.next ?? 0;
@@ -256,7 +251,7 @@ function firing(guarantee: Guarantee<SchedulesHarness>): void {
   );
 
   guarantee(
-    "a schedule that is paused or replaced while it fires is not what was read before",
+    "a schedule that is paused or replaced while it fires differs from the one that was read",
     async ({ schedules, now }) => {
       const made = await put(schedules, now());
       const slot = made.next ?? 0;
@@ -292,7 +287,7 @@ function ringing(guarantee: Guarantee<SchedulesHarness>): void {
   );
 
   guarantee(
-    "rings only in its own shard, the earliest first and no more than the limit",
+    "a schedule rings in its own shard alone, the earliest first and no more than the limit",
     async (harness) => {
       const { schedules, alarms, now, advance } = harness;
       const made = await Promise.all(
@@ -311,7 +306,7 @@ function ringing(guarantee: Guarantee<SchedulesHarness>): void {
     },
   );
 
-  guarantee("has no alarm while it is paused, nor when it is gone", async (harness) => {
+  guarantee("a paused or removed schedule has no alarm", async (harness) => {
     const { schedules, alarms, now, advance } = harness;
     const one = await put(schedules, now(), "scd_1", now() + 5);
     const other = await put(schedules, now(), "scd_2", now() + 5);
@@ -323,7 +318,7 @@ function ringing(guarantee: Guarantee<SchedulesHarness>): void {
     expect(await alarms.next(allShards)).toBeUndefined();
   });
 
-  guarantee("is left alone by a build that does not know its format", async (harness) => {
+  guarantee("a schedule above this build's format is left alone", async (harness) => {
     const { schedules, now, advance } = harness;
     const made = aSchedule("scd_1", aScheduleCommand(), now());
     await schedules.put({ ...made, format: 99, wakeAt: now() + 5 }, "new");

@@ -41,7 +41,7 @@ export function describeSearchIndexes(
       expect(await indexes.get("b")).toEqual(elder);
     });
 
-    guarantee("an index that is added again stays as it is", async ({ indexes }) => {
+    guarantee("an insert of an existing index leaves it unchanged", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
 
       await indexes.add(anIndex("a", { name: "other" }));
@@ -49,7 +49,7 @@ export function describeSearchIndexes(
       expect(await indexes.list()).toEqual([anIndex("a")]);
     });
 
-    guarantee("a change of an index is kept, and answered", async ({ indexes }) => {
+    guarantee("a change of an index is stored and returned", async ({ indexes }) => {
       const tokens = { full: "new", readOnly: "new, too" };
       await indexes.add(anIndex("a"));
       await indexes.add(anIndex("b"));
@@ -61,7 +61,7 @@ export function describeSearchIndexes(
       expect(await indexes.change("c", (index) => index)).toBeUndefined();
     });
 
-    guarantee("of ten that change one index at once, no change is lost", async ({ indexes }) => {
+    guarantee("ten changes of one index at once are all kept", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
       const sampled = (n: number) =>
         indexes.change("a", (index) => ({
@@ -75,7 +75,7 @@ export function describeSearchIndexes(
       expect(values.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     });
 
-    guarantee("an index that was removed is gone, and the others stay", async ({ indexes }) => {
+    guarantee("a removed index is gone, and the others stay", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
       await indexes.add(anIndex("b"));
 

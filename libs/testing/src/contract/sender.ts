@@ -24,7 +24,7 @@ export function describeSender(
 function requests(guarantee: Guarantee<SenderHarness>): void {
   for (const method of methods) {
     guarantee(
-      `a ${method} request arrives with its path, query and body as they were given`,
+      `a ${method} request arrives with the given path, query and body`,
       async ({ sender }) => {
         const body = dice(1).bytes(100_000);
 
@@ -38,7 +38,7 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
     );
   }
 
-  guarantee("an empty body arrives as one", async ({ sender }) => {
+  guarantee("an empty body arrives empty", async ({ sender }) => {
     const {
       requests: [request],
       outcome,
@@ -48,27 +48,24 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
     expect(request?.body).toHaveLength(0);
   });
 
-  guarantee(
-    "headers arrive as the pairs they were given as: order, case, repetition, values",
-    async ({ sender }) => {
-      const headers = [
-        ["X-Twice", "one"],
-        ["x-twice", "two, three"],
-        ["__proto__", "p"],
-        ["X-Empty", ""],
-        ["X-Tab", "a\tb"],
-      ] as const;
+  guarantee("headers arrive as given: order, case, repetition, values", async ({ sender }) => {
+    const headers = [
+      ["X-Twice", "one"],
+      ["x-twice", "two, three"],
+      ["__proto__", "p"],
+      ["X-Empty", ""],
+      ["X-Tab", "a\tb"],
+    ] as const;
 
-      const {
-        requests: [request],
-      } = await exchange(sender, ok, "/", { headers });
+    const {
+      requests: [request],
+    } = await exchange(sender, ok, "/", { headers });
 
-      const given = request?.head.filter((line) => /^(x-|__proto__)/i.test(line));
-      expect(given).toEqual(headers.map(([name, value]) => `${name}: ${value}`));
-    },
-  );
+    const given = request?.head.filter((line) => /^(x-|__proto__)/i.test(line));
+    expect(given).toEqual(headers.map(([name, value]) => `${name}: ${value}`));
+  });
 
-  guarantee("nothing is asked for but the bytes as they are", async ({ sender }) => {
+  guarantee("a request accepts no content encoding", async ({ sender }) => {
     const {
       requests: [request],
     } = await exchange(sender, ok);
@@ -79,7 +76,7 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
     );
   });
 
-  guarantee("50 requests at once each get their own answer", async ({ sender }) => {
+  guarantee("each of 50 requests at once gets its own answer", async ({ sender }) => {
     const echo: Respond = (socket, { body }) => answer(socket, "200 OK", body);
     const bodies = Array.from({ length: 50 }, (_, i) => new TextEncoder().encode(`body ${i}`));
 
@@ -92,23 +89,20 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
 }
 
 function answers(guarantee: Guarantee<SenderHarness>): void {
-  guarantee(
-    "status, headers and body come back as they were sent, undecoded",
-    async ({ sender }) => {
-      const body = dice(2).bytes(50_000);
-      const headers = ["X-Twice: one", "x-twice: two", "Content-Encoding: gzip"];
+  guarantee("status, headers and body return as they were sent, undecoded", async ({ sender }) => {
+    const body = dice(2).bytes(50_000);
+    const headers = ["X-Twice: one", "x-twice: two", "Content-Encoding: gzip"];
 
-      const { outcome } = await exchange(sender, (socket) =>
-        answer(socket, "418 I'm a teapot", body, headers),
-      );
+    const { outcome } = await exchange(sender, (socket) =>
+      answer(socket, "418 I'm a teapot", body, headers),
+    );
 
-      expect(outcome).toMatchObject({ kind: "answered", status: 418, truncated: false });
-      if (outcome.kind !== "answered") return;
-      expect(Buffer.compare(outcome.body, body)).toBe(0);
-      const twice = outcome.headers.filter(([name]) => name.toLowerCase() === "x-twice");
-      expect(twice.map(([, value]) => value)).toEqual(["one", "two"]);
-    },
-  );
+    expect(outcome).toMatchObject({ kind: "answered", status: 418, truncated: false });
+    if (outcome.kind !== "answered") return;
+    expect(Buffer.compare(outcome.body, body)).toBe(0);
+    const twice = outcome.headers.filter(([name]) => name.toLowerCase() === "x-twice");
+    expect(twice.map(([, value]) => value)).toEqual(["one", "two"]);
+  });
 
   for (const status of [301, 302, 303, 307, 308]) {
     guarantee(`a ${status} is an answer, and is not followed`, async ({ sender }) => {
@@ -121,7 +115,7 @@ function answers(guarantee: Guarantee<SenderHarness>): void {
     });
   }
 
-  guarantee("an answer of just the most that is wanted comes whole", async ({ sender }) => {
+  guarantee("an answer of exactly the wanted length comes whole", async ({ sender }) => {
     const { outcome } = await exchange(
       sender,
       (socket) => answer(socket, "200 OK", "x".repeat(1_000)),
@@ -134,7 +128,7 @@ function answers(guarantee: Guarantee<SenderHarness>): void {
   });
 
   guarantee(
-    "an answer of more than is wanted is cut there, and its status counts",
+    "a longer answer is cut at the wanted length, and its status counts",
     async ({ sender }) => {
       const endless: Respond = (socket) => {
         socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
@@ -196,7 +190,7 @@ function ends(guarantee: Guarantee<SenderHarness>): void {
     expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
   });
 
-  guarantee("a call that is aborted ends as that, at once, and stays so", async ({ sender }) => {
+  guarantee("an aborted call ends as aborted, at once, and stays so", async ({ sender }) => {
     const outcome = await withDestination(
       () => undefined,
       async ({ url }) => {
@@ -221,7 +215,7 @@ function ends(guarantee: Guarantee<SenderHarness>): void {
     expect(outcome).toMatchObject({ kind: "answered", status: 200 });
   });
 
-  guarantee("a destination that is not there is an outcome, not an error", async ({ sender }) => {
+  guarantee("a missing destination is an outcome, not an error", async ({ sender }) => {
     const { url } = await withDestination(ok, async (destination) => destination);
 
     expect(await sender.send(requestTo(url)).outcome).toMatchObject({
@@ -250,14 +244,11 @@ function ends(guarantee: Guarantee<SenderHarness>): void {
     );
   }
 
-  guarantee(
-    "a url that cannot be reached by form is an outcome, not an error",
-    async ({ sender }) => {
-      for (const url of ["nonsense", "ftp://127.0.0.1/", "http://"]) {
-        expect((await sender.send(requestTo(url)).outcome).kind).toBe("unreachable");
-      }
-    },
-  );
+  guarantee("a URL that cannot be called is an outcome, not an error", async ({ sender }) => {
+    for (const url of ["nonsense", "ftp://127.0.0.1/", "http://"]) {
+      expect((await sender.send(requestTo(url)).outcome).kind).toBe("unreachable");
+    }
+  });
 }
 
 const ok: Respond = (socket) => answer(socket, "200 OK", "ok");

@@ -60,7 +60,7 @@ const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
 export function groups(guarantee: QueueGuarantee): void {
   guarantee(
-    "the children of a group publish stand where it was acknowledged, however late they are made",
+    "the children of a group publish have the place of its acknowledgement, however late they are made",
     async (harness) => {
       await harness.queues.put({ ...theName, parallelism: many }, manyQueues);
       const before = await enqueueOne(harness);
@@ -74,7 +74,7 @@ export function groups(guarantee: QueueGuarantee): void {
   );
 
   guarantee(
-    "nothing behind a child has a turn before that is made, and what is before it has",
+    "messages behind a child have no turn before the child is made, and messages before it have",
     async (harness) => {
       await harness.queues.put({ ...theName, parallelism: many }, manyQueues);
       const before = await enqueueOne(harness);
@@ -123,14 +123,14 @@ export function groups(guarantee: QueueGuarantee): void {
     expect((await ringAll(harness)).lanes).toContain(theQueue);
   });
 
-  guarantee("a publish to a group makes its queue", async (harness) => {
+  guarantee("a publish to a group makes the queue", async (harness) => {
     await publishToGroup(harness, 2);
 
     expect(await harness.queues.get(aTenant, name)).toMatchObject({ parallelism: 1, lag: 0 });
   });
 
   guarantee(
-    "children that are made after their queue was deleted have no turn, are named as ended, and do not make it anew",
+    "children that are made after their queue was deleted have no turn, are named as ended, and do not make the queue anew",
     async (harness) => {
       const fanOut = await publishToGroup(harness, 2);
       await harness.queues.end(aTenant, name);
@@ -145,7 +145,7 @@ export function groups(guarantee: QueueGuarantee): void {
   );
 
   guarantee(
-    "a fan-out that stood in a queue before it was deleted holds up none of the next",
+    "a fan-out of a deleted queue holds up no message of the queue made anew",
     async (harness) => {
       await publishToGroup(harness, 2);
       await harness.queues.end(aTenant, name);

@@ -91,7 +91,7 @@ export function settings(guarantee: QueueGuarantee): void {
   });
 
   guarantee(
-    "no more queues are made than there may be; what is there may be changed",
+    "no more queues are made than the bound, and existing ones may be changed",
     async (harness) => {
       const { queues } = harness;
       expect(await queues.make(aTenant, ["a"], 2)).toEqual([]);
@@ -107,7 +107,7 @@ export function settings(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("of several queues all that are missing are made, or none", async ({ queues }) => {
+  guarantee("of several queues all missing ones are made, or none", async ({ queues }) => {
     await queues.make(aTenant, ["b"], 3);
     await queues.make(anotherTenant, ["x", "y", "z"], 3);
 
@@ -124,17 +124,20 @@ export function settings(guarantee: QueueGuarantee): void {
     ]);
   });
 
-  guarantee("a raised parallelism gives more turns, a lowered one takes none", async (harness) => {
-    await enqueue(harness, 5);
-    await admit(harness);
-    await harness.queues.put({ ...theName, parallelism: 3 }, manyQueues);
-    expect((await ringAll(harness)).lanes).toContain(theQueue);
-    expect((await admit(harness)).given).toBe(2);
+  guarantee(
+    "a raised parallelism gives more turns, a lowered one takes none back",
+    async (harness) => {
+      await enqueue(harness, 5);
+      await admit(harness);
+      await harness.queues.put({ ...theName, parallelism: 3 }, manyQueues);
+      expect((await ringAll(harness)).lanes).toContain(theQueue);
+      expect((await admit(harness)).given).toBe(2);
 
-    await harness.queues.put({ ...theName, parallelism: 1 }, manyQueues);
+      await harness.queues.put({ ...theName, parallelism: 1 }, manyQueues);
 
-    expect((await admit(harness)).given).toBe(0);
-  });
+      expect((await admit(harness)).given).toBe(0);
+    },
+  );
 
   guarantee(
     "a paused queue gives no turn and does not ring, until it is resumed",
@@ -168,7 +171,7 @@ export function settings(guarantee: QueueGuarantee): void {
   });
 
   guarantee(
-    "what was attempted, or is claimed, goes on while its queue is paused",
+    "attempted and claimed messages continue while their queue is paused",
     async (harness) => {
       await harness.queues.put({ ...theName, parallelism: 2 }, manyQueues);
       const [running, retrying] = await enqueue(harness, 2);
@@ -199,7 +202,7 @@ export function settings(guarantee: QueueGuarantee): void {
   });
 
   guarantee(
-    "pauses against looks at once leave no message with a turn it may lose",
+    "pauses and looks at once leave no message with a turn that it may lose",
     async (harness) => {
       const { queues, other = harness } = harness;
       await queues.put({ ...theName, parallelism: 2 }, manyQueues);
@@ -220,14 +223,14 @@ export function settings(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("resuming a queue that is not there makes none", async (harness) => {
+  guarantee("a resume of a missing queue makes none", async (harness) => {
     await harness.queues.resume(aTenant, name);
 
     expect(await harness.queues.list(aTenant, wholeList)).toEqual([]);
   });
 
   guarantee(
-    "a deleted queue is gone at once, and what had a turn is cancelled",
+    "a deleted queue is gone at once, and messages with a turn are cancelled",
     async (harness) => {
       const messages = await enqueue(harness, 3);
       await admit(harness);
@@ -244,7 +247,7 @@ export function settings(guarantee: QueueGuarantee): void {
   );
 
   guarantee(
-    "its own alarm names what else was in it, until all of that has ended",
+    "a deleted queue's alarm names its other messages until all of them have ended",
     async (harness) => {
       const messages = await enqueue(harness, 3);
       await harness.queues.end(aTenant, name);
@@ -265,7 +268,7 @@ export function settings(guarantee: QueueGuarantee): void {
   );
 
   guarantee(
-    "an enqueue makes a deleted queue anew, and what is in it is not touched",
+    "an enqueue makes a deleted queue anew, and leaves its own messages alone",
     async (harness) => {
       await harness.queues.put({ ...theName, parallelism: 5, paused: true }, manyQueues);
       const before = await enqueue(harness, 2);
@@ -284,7 +287,7 @@ export function settings(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("deleting a missing queue does nothing", async (harness) => {
+  guarantee("a deletion of a missing queue changes nothing", async (harness) => {
     expect(await harness.queues.end(aTenant, name)).toEqual([]);
     expect(await harness.queues.list(aTenant, wholeList)).toEqual([]);
   });
@@ -310,7 +313,7 @@ const elsewhere = { flow: oneAtATime };
 
 function withFlowKey(guarantee: QueueGuarantee): void {
   guarantee(
-    "with its turn a message with a flow key gets into that line, with an alarm of its own that tells the lane once",
+    "a message with a turn and a flow key joins the line of the key, with an alarm that wakes the lane once",
     async (harness) => {
       const { flowLanes } = harness;
       const message = await enqueueOne(harness, elsewhere);
@@ -333,7 +336,7 @@ function withFlowKey(guarantee: QueueGuarantee): void {
   );
 
   guarantee(
-    "a lane of another shard is told by the ring that puts a record into its line",
+    "the ring that puts a record into the line of another shard's lane wakes that lane",
     async (harness) => {
       const message = await enqueueOne(harness, { ...elsewhere, delayMs: 1_000 });
       await admit(harness);
@@ -346,7 +349,7 @@ function withFlowKey(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("a pause takes a message out of the line of its flow key, too", async (harness) => {
+  guarantee("a pause takes a message out of the line of its flow key", async (harness) => {
     const { id } = await enqueueOne(harness, elsewhere);
     await admit(harness);
 

@@ -59,31 +59,31 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(d && (await stateOf(harness, d))).toBe("queued");
   });
 
-  guarantee(
-    "a queue that a message above this build's format has joined is left alone",
-    async (harness) => {
-      const messages = await enqueue(harness, 1);
-      const newer = await enqueue(harness, 1, { format: ownFormat + 1 });
-      await harness.advance(limits.ringAheadMs);
+  guarantee("a queue with a message above this build's format is left alone", async (harness) => {
+    const messages = await enqueue(harness, 1);
+    const newer = await enqueue(harness, 1, { format: ownFormat + 1 });
+    await harness.advance(limits.ringAheadMs);
 
-      expect(await harness.queues.admit([theQueue])).toEqual([]);
-      expect((await ring(harness, allShards, 100, ["queue"])).lanes).toEqual([]);
-      expect(await claimable(harness, [...messages, ...newer])).toEqual([]);
-    },
-  );
-
-  guarantee("a message with a turn is claimed with it, and the next has none", async (harness) => {
-    const messages = await enqueue(harness, 2);
-    await admit(harness);
-
-    const claimed = await claimable(harness, messages);
-
-    expect(claimed.map(({ message }) => message.id)).toEqual([messages[0]?.id]);
-    expect((await admit(harness)).given).toBe(0);
+    expect(await harness.queues.admit([theQueue])).toEqual([]);
+    expect((await ring(harness, allShards, 100, ["queue"])).lanes).toEqual([]);
+    expect(await claimable(harness, [...messages, ...newer])).toEqual([]);
   });
 
   guarantee(
-    "the first that gets a turn is claimed with it for the deliverer that looks, and no other",
+    "a message with a turn is claimed with it, and the next message has none",
+    async (harness) => {
+      const messages = await enqueue(harness, 2);
+      await admit(harness);
+
+      const claimed = await claimable(harness, messages);
+
+      expect(claimed.map(({ message }) => message.id)).toEqual([messages[0]?.id]);
+      expect((await admit(harness)).given).toBe(0);
+    },
+  );
+
+  guarantee(
+    "the first message that gets a turn is claimed with it for the deliverer that looks, and no other message",
     async (harness) => {
       const body = new TextEncoder().encode("whole");
       const [first, second, third] = await enqueue(harness, 3, { body });
@@ -103,7 +103,7 @@ export function turns(guarantee: QueueGuarantee): void {
   );
 
   guarantee(
-    "a lease of a claim with its turn is renewed, and ends as any other",
+    "the lease of a claim with its turn is renewed, and ends as any lease",
     async (harness) => {
       const first = await enqueueOne(harness);
       const { claimed } = await admit(harness, theQueue, ending);
@@ -133,15 +133,18 @@ export function turns(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("the end of a message ends its turn: the next look gives another", async (harness) => {
-    const [first, second] = await enqueue(harness, 2);
-    await admit(harness);
-    if (!first || !second) throw new Error("unreachable");
-    await settle(harness, await claimWithTurn(harness, first), delivered);
-    await clearAll(harness, first);
+  guarantee(
+    "the end of a message ends its turn, and the next look gives another",
+    async (harness) => {
+      const [first, second] = await enqueue(harness, 2);
+      await admit(harness);
+      if (!first || !second) throw new Error("unreachable");
+      await settle(harness, await claimWithTurn(harness, first), delivered);
+      await clearAll(harness, first);
 
-    expect(hinted(await admit(harness))).toEqual([second.id]);
-  });
+      expect(hinted(await admit(harness))).toEqual([second.id]);
+    },
+  );
 
   guarantee("a retry keeps the turn, however long it waits", async (harness) => {
     const [first, second] = await enqueue(harness, 2);
@@ -170,7 +173,7 @@ export function turns(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("two that look at once never give one turn too many", async (harness) => {
+  guarantee("two looks at once never give one turn too many", async (harness) => {
     const { queues, other = harness } = harness;
     await harness.queues.put({ tenant: aTenant, name, parallelism: 3 }, manyQueues);
     const messages = await enqueue(harness, 12);
@@ -254,16 +257,19 @@ export function turns(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("or until that call is known to have ended", async (harness) => {
-    const { first, second } = await canceledWhileRunning(harness);
+  guarantee(
+    "the turn of a call that a cancel cuts short ends when the call is known to have ended",
+    async (harness) => {
+      const { first, second } = await canceledWhileRunning(harness);
 
-    await harness.queues.callsEnded(aTenant, [first.id]);
+      await harness.queues.callsEnded(aTenant, [first.id]);
 
-    expect(hinted(await admit(harness))).toEqual([second.id]);
-  });
+      expect(hinted(await admit(harness))).toEqual([second.id]);
+    },
+  );
 
   guarantee(
-    "whatever may have ended a turn wakes its queue, and a full one is looked at in time",
+    "every end of a turn wakes its queue, and a full queue is looked at in time",
     async (harness) => {
       const [first] = await enqueue(harness, 2);
       if (!first) throw new Error("unreachable");
@@ -280,7 +286,7 @@ export function turns(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("a queue in which nothing stands has no alarm", async (harness) => {
+  guarantee("an empty queue has no alarm", async (harness) => {
     const message = await enqueueOne(harness);
     await admit(harness);
     await settle(harness, await claimWithTurn(harness, message), delivered);
@@ -291,37 +297,34 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await harness.alarms.next([message.shard])).toBeUndefined();
   });
 
-  guarantee(
-    "the time at which the oldest turn was given is known while it lasts",
-    async (harness) => {
-      const { queues } = harness;
-      expect(await queues.oldestTurn()).toBeUndefined();
-      await queues.put({ tenant: aTenant, name, parallelism: 2 }, manyQueues);
-      const [first] = await enqueue(harness, 1);
-      if (!first) throw new Error("unreachable");
-      const before = harness.now();
-      await admit(harness);
-      const given = await queues.oldestTurn();
-      expect(given).toBeGreaterThanOrEqual(before);
-      expect(given).toBeLessThanOrEqual(harness.now());
-      const claimed = await claimWithTurn(harness, first);
+  guarantee("the time of the oldest turn is known while the turn lasts", async (harness) => {
+    const { queues } = harness;
+    expect(await queues.oldestTurn()).toBeUndefined();
+    await queues.put({ tenant: aTenant, name, parallelism: 2 }, manyQueues);
+    const [first] = await enqueue(harness, 1);
+    if (!first) throw new Error("unreachable");
+    const before = harness.now();
+    await admit(harness);
+    const given = await queues.oldestTurn();
+    expect(given).toBeGreaterThanOrEqual(before);
+    expect(given).toBeLessThanOrEqual(harness.now());
+    const claimed = await claimWithTurn(harness, first);
 
-      await harness.advance(agedMs);
-      const [second] = await enqueue(harness, 1);
-      if (!second) throw new Error("unreachable");
-      await admit(harness);
+    await harness.advance(agedMs);
+    const [second] = await enqueue(harness, 1);
+    if (!second) throw new Error("unreachable");
+    await admit(harness);
 
-      expect(await queues.oldestTurn()).toBe(given);
-      await settle(harness, claimed, delivered);
-      await clearAll(harness, first);
-      await admit(harness);
-      expect(await queues.oldestTurn()).toBeGreaterThanOrEqual(before + agedMs);
-      await settle(harness, await claimWithTurn(harness, second), delivered);
-      await clearAll(harness, second);
-      await admit(harness);
-      expect(await queues.oldestTurn()).toBeUndefined();
-    },
-  );
+    expect(await queues.oldestTurn()).toBe(given);
+    await settle(harness, claimed, delivered);
+    await clearAll(harness, first);
+    await admit(harness);
+    expect(await queues.oldestTurn()).toBeGreaterThanOrEqual(before + agedMs);
+    await settle(harness, await claimWithTurn(harness, second), delivered);
+    await clearAll(harness, second);
+    await admit(harness);
+    expect(await queues.oldestTurn()).toBeUndefined();
+  });
 
   guarantee("the turns of a paused queue are not among the oldest", async (harness) => {
     const { queues } = harness;
@@ -337,11 +340,11 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await queues.oldestTurn()).toBe(given);
   });
 
-  guarantee("a queue that is not there gives nothing", async (harness) => {
+  guarantee("a missing queue gives no turn", async (harness) => {
     expect(await harness.queues.admit([theQueue])).toEqual([]);
   });
 
-  guarantee("an insert that is known already takes no second place", async (harness) => {
+  guarantee("a repeated insert takes no second place", async (harness) => {
     const message = await enqueueOne(harness);
     const record = accept(message, harness.now());
 

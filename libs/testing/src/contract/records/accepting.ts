@@ -67,7 +67,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a message is counted as CREATED by its insert, once", async (harness) => {
+  guarantee("an insert counts a message as CREATED once", async (harness) => {
     const messages = await insertAll(harness, [{}, {}, { tenant: anotherTenant }]);
     await harness.records.insert(
       messages.map((message) => ({ record: accept(message, harness.now()) })),
@@ -82,7 +82,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(theirs.map(({ counts }) => counts)).toEqual([{ CREATED: 1 }]);
   });
 
-  guarantee("of one id in one batch one record comes to exist", async (harness) => {
+  guarantee("one id twice in a batch makes one record", async (harness) => {
     const record = accept(newMessage(harness), harness.now());
 
     const answers = await harness.records.insert([{ record }, { record }], "new");
@@ -90,7 +90,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(answers).toEqual(["inserted", "known"]);
   });
 
-  guarantee("answers stand in the order of the inserts", async (harness) => {
+  guarantee("results of an insert stand in the order of the messages", async (harness) => {
     const known = await insert(harness);
     const records = [newMessage(harness), known, newMessage(harness)].map((message) => ({
       record: accept(message, harness.now()),
@@ -100,7 +100,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(await harness.records.insert([], "new")).toEqual([]);
   });
 
-  guarantee("of 20 publishers of one id exactly one inserts it", async (harness) => {
+  guarantee("20 publishers of one id insert it once", async (harness) => {
     const { other = harness } = harness;
     const record = accept(newMessage(harness), harness.now());
 
@@ -114,7 +114,7 @@ export function accepting(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a derived id is inserted once, also when two causes are worked through at the same time",
+    "a derived id is inserted once, even when two workers of its cause insert it at once",
     async (harness) => {
       const { other = harness } = harness;
       const source = await insert(harness);
@@ -182,7 +182,7 @@ export function accepting(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a record that was claimed by its own insert is no other claimer's until its lease is past",
+    "a record that its insert claimed is claimable by nobody until its lease has ended",
     async (harness) => {
       const message = newMessage(harness);
       const record = acceptClaimed(message, anOwner, harness.now());
@@ -199,20 +199,17 @@ export function accepting(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee(
-    "a record that was claimed by its own insert is settled at epoch 1",
-    async (harness) => {
-      const message = newMessage(harness);
-      const record = acceptClaimed(message, anOwner, harness.now());
-      await harness.records.insert([{ record }], "new");
+  guarantee("a record that its insert claimed is settled at epoch 1", async (harness) => {
+    const message = newMessage(harness);
+    const record = acceptClaimed(message, anOwner, harness.now());
+    await harness.records.insert([{ record }], "new");
 
-      expect(await settle(harness, record, delivered)).toMatchObject({ kind: "ok" });
-      expect(await stateOf(harness, message)).toBe("delivered");
-    },
-  );
+    expect(await settle(harness, record, delivered)).toMatchObject({ kind: "ok" });
+    expect(await stateOf(harness, message)).toBe("delivered");
+  });
 
   guarantee(
-    "a derived id that was removed stays known for 24 hours, and is not there to be read",
+    "a removed derived id stays known for 24 hours, and cannot be read",
     async (harness) => {
       const source = await insert(harness);
       const id = callbackId(source.id, 0);
@@ -243,7 +240,7 @@ export function accepting(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "reads stand in the order of the ids, with gaps for those that are unknown",
+    "records are read in the order of the ids, with gaps for unknown ones",
     async (harness) => {
       const [first, second] = await insertAll(harness, [{}, {}]);
       if (!first || !second) throw new Error("unreachable");
@@ -261,52 +258,44 @@ export function accepting(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee(
-    "of many large records some are read, and then others, until all are",
-    async (harness) => {
-      const large = new Uint8Array(limits.readBytesMax * 0.3);
-      const answer = { ...refused, body: new Uint8Array(mebibyte) };
-      const answered = await insertClaimed(harness, {
-        policy: aPolicy({ callback: aCallbackPlan() }),
-        body: new Uint8Array(large.length - mebibyte),
-      });
-      await settle(harness, answered, answer);
-      const others = await insertAll(
-        harness,
-        Array.from({ length: 4 }, () => ({ body: large })),
-      );
-      const ids = [answered.message.id, ...others.map(({ id }) => id)];
+  guarantee("many large records are read in several calls, each a part", async (harness) => {
+    const large = new Uint8Array(limits.readBytesMax * 0.3);
+    const answer = { ...refused, body: new Uint8Array(mebibyte) };
+    const answered = await insertClaimed(harness, {
+      policy: aPolicy({ callback: aCallbackPlan() }),
+      body: new Uint8Array(large.length - mebibyte),
+    });
+    await settle(harness, answered, answer);
+    const others = await insertAll(
+      harness,
+      Array.from({ length: 4 }, () => ({ body: large })),
+    );
+    const ids = [answered.message.id, ...others.map(({ id }) => id)];
 
-      const first = await harness.records.getSome(aTenant, [...ids, harness.ids.next()]);
-      const second = await harness.records.getSome(aTenant, first.left);
+    const first = await harness.records.getSome(aTenant, [...ids, harness.ids.next()]);
+    const second = await harness.records.getSome(aTenant, first.left);
 
-      const read = [...first.records, ...second.records];
-      expect(first.records).toHaveLength(4);
-      expect(read.map(({ message }) => message.id).toSorted()).toEqual(ids.toSorted());
-      expect(Math.min(...read.map(sizeOf))).toBe(large.length);
-      expect(second.left).toEqual([]);
-    },
-  );
+    const read = [...first.records, ...second.records];
+    expect(first.records).toHaveLength(4);
+    expect(read.map(({ message }) => message.id).toSorted()).toEqual(ids.toSorted());
+    expect(Math.min(...read.map(sizeOf))).toBe(large.length);
+    expect(second.left).toEqual([]);
+  });
 
-  guarantee(
-    "records that are small are all read at once, by their own tenant only",
-    async (harness) => {
-      const mine = await insertAll(harness, [{}, {}, {}]);
-      const theirs = await insert(harness, { tenant: anotherTenant });
-      const ids = [...mine.map(({ id }) => id), theirs.id, harness.ids.next()];
+  guarantee("small records are all read at once, by their own tenant only", async (harness) => {
+    const mine = await insertAll(harness, [{}, {}, {}]);
+    const theirs = await insert(harness, { tenant: anotherTenant });
+    const ids = [...mine.map(({ id }) => id), theirs.id, harness.ids.next()];
 
-      const { records, left } = await harness.records.getSome(aTenant, ids);
+    const { records, left } = await harness.records.getSome(aTenant, ids);
 
-      expect(records.map(({ message }) => message.id).toSorted()).toEqual(
-        ids.slice(0, 3).toSorted(),
-      );
-      expect(left).toEqual([]);
-      expect(await harness.records.getSome(aTenant, [])).toEqual({ records: [], left: [] });
-    },
-  );
+    expect(records.map(({ message }) => message.id).toSorted()).toEqual(ids.slice(0, 3).toSorted());
+    expect(left).toEqual([]);
+    expect(await harness.records.getSome(aTenant, [])).toEqual({ records: [], left: [] });
+  });
 
   guarantee(
-    "how far messages have come is told in the order of their ids, to their own tenant only",
+    "the progress of messages is read in the order of their ids, by their own tenant only",
     async (harness) => {
       const body = new Uint8Array(mebibyte);
       const claimed = await insertClaimed(harness, { body, policy: aPolicy({ retriesMax: 7 }) });

@@ -44,7 +44,7 @@ export function canceling(guarantee: StoreGuarantee): void {
   }
 
   guarantee(
-    "a cancellation leaves the fact of it to be told, or has made it safe itself",
+    "a cancellation leaves its fact in the outbox, or has made it safe itself",
     async (harness) => {
       const message = await insert(harness);
 
@@ -77,21 +77,18 @@ export function canceling(guarantee: StoreGuarantee): void {
     expect(await stateOf(harness, record.message)).toBe("canceled");
   });
 
-  guarantee(
-    "a canceled message is neither claimed, nor pulled, nor in line any more",
-    async (harness) => {
-      const due = await insert(harness);
-      const waiting = await insert(harness, { flow: oneAtATime });
-      await harness.records.cancel(aTenant, [due.id, waiting.id]);
+  guarantee("a cancelled message is no longer claimed, pulled or in line", async (harness) => {
+    const due = await insert(harness);
+    const waiting = await insert(harness, { flow: oneAtATime });
+    await harness.records.cancel(aTenant, [due.id, waiting.id]);
 
-      expect(await harness.records.claim([due.id, waiting.id], anOwner)).toEqual([]);
-      expect(await harness.records.pull(aTenant, 10, [])).toEqual([]);
-      expect(await inLine(harness)).toEqual([]);
-      expect(
-        await harness.flowLanes.promote(tightLane, [waiting.id], harness.now() + limits.grantMs),
-      ).toEqual([]);
-    },
-  );
+    expect(await harness.records.claim([due.id, waiting.id], anOwner)).toEqual([]);
+    expect(await harness.records.pull(aTenant, 10, [])).toEqual([]);
+    expect(await inLine(harness)).toEqual([]);
+    expect(
+      await harness.flowLanes.promote(tightLane, [waiting.id], harness.now() + limits.grantMs),
+    ).toEqual([]);
+  });
 
   guarantee("an ended message cannot be canceled", async (harness) => {
     const done = await insertDelivered(harness);
@@ -114,7 +111,7 @@ export function canceling(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "answers stand in the order of the ids, with unknown ones among them",
+    "results of a cancel stand in the order of the ids, unknown ids included",
     async (harness) => {
       const first = await insert(harness);
       const second = await insert(harness);
@@ -133,7 +130,7 @@ export function canceling(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("of ten cancellations at once one succeeds", async (harness) => {
+  guarantee("ten cancellations at once cancel once", async (harness) => {
     const { other = harness } = harness;
     const { id } = await insert(harness);
 
@@ -147,7 +144,7 @@ export function canceling(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "of a settle and a cancellation at once one holds, and the other is told so",
+    "a settle and a cancellation at once have one winner, and the other is told so",
     async (harness) => {
       const { other = harness } = harness;
       const record = await insertClaimed(harness);

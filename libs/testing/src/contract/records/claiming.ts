@@ -39,7 +39,7 @@ export function claiming(guarantee: StoreGuarantee): void {
     expect(claimed.toSorted()).toEqual(ids.toSorted());
   });
 
-  guarantee("a claim answers with the record as it now is, body included", async (harness) => {
+  guarantee("a claim returns the record as it now is, with its body", async (harness) => {
     const message = await insert(harness, { body: new TextEncoder().encode("the body") });
     const before = await read(harness, message);
     const from = harness.now();
@@ -55,20 +55,17 @@ export function claiming(guarantee: StoreGuarantee): void {
     expectAlarm(claimed, from, harness.now());
   });
 
-  guarantee(
-    "a claim passes over what is unknown, and takes an id that is named twice once",
-    async (harness) => {
-      const message = await insert(harness);
+  guarantee("a claim passes over unknown ids, and takes a repeated id once", async (harness) => {
+    const message = await insert(harness);
 
-      const claimed = await harness.records.claim(
-        [harness.ids.next(), message.id, message.id],
-        anOwner,
-      );
+    const claimed = await harness.records.claim(
+      [harness.ids.next(), message.id, message.id],
+      anOwner,
+    );
 
-      expect(claimed.map((record) => record.message.id)).toEqual([message.id]);
-      expect(await harness.records.claim([], anOwner)).toEqual([]);
-    },
-  );
+    expect(claimed.map((record) => record.message.id)).toEqual([message.id]);
+    expect(await harness.records.claim([], anOwner)).toEqual([]);
+  });
 
   const cases: readonly Case[] = [
     { what: "due", claimable: true, arrange: async (harness) => (await insert(harness)).id },
@@ -170,7 +167,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   }
 
   guarantee(
-    "each claim raises the epoch by one, and one that takes over counts a lease lost",
+    "each claim raises the epoch by one, and a take-over counts a lost lease",
     async (harness) => {
       const { message } = await insertClaimed(harness);
       await harness.advance(limits.leaseMs);
@@ -185,7 +182,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a lost claim that was renewed counts a part of one, unless its call began after that",
+    "a lost claim that was renewed counts as a part of one, unless its call began after that",
     async (harness) => {
       const claimed = [await insertClaimed(harness), await insertClaimed(harness)];
       const refs = claimed.map(({ epoch, message: { id } }) => ({ epoch, id }));
@@ -203,7 +200,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "what was claimed by its insert for a process that never heard of it loses no lease by that",
+    "a claim by insert that its deliverer never heard of counts no lost lease",
     async (harness) => {
       const record = acceptNamed(newMessage(harness), anotherOwner, harness.now());
       await harness.records.insert([{ record }], "new");
@@ -221,7 +218,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a claim after a retry's wait loses no lease and keeps the count of retries",
+    "a claim after a retry's wait counts no lost lease and keeps the count of retries",
     async (harness) => {
       const first = await insertClaimed(harness);
       await settle(harness, first, refused);
@@ -233,7 +230,7 @@ export function claiming(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a renewal extends a lease that holds from now on", async (harness) => {
+  guarantee("a renewal extends a lease from now on", async (harness) => {
     const { message, epoch } = await insertClaimed(harness);
     await harness.advance(limits.leaseRenewMs);
     const from = harness.now();
@@ -248,7 +245,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a renewed record is still no other claimer's when its first lease would have been past",
+    "a renewed record is claimable by nobody when its first lease would have ended",
     async (harness) => {
       const { message, epoch } = await insertClaimed(harness);
       await harness.advance(limits.leaseRenewMs);
@@ -260,7 +257,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "what an attempt before has caused rings on time, however often the lease of this one is renewed",
+    "follow-ups of an earlier attempt ring on time, however often the lease of the next is renewed",
     async (harness) => {
       const first = await insertClaimed(harness, {
         policy: aPolicy({ callback: aCallbackPlan() }),
@@ -279,7 +276,7 @@ export function claiming(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a lease that is past is not renewed, even when no other claimer has taken over",
+    "a lease that has ended is not renewed, even if nobody has taken over",
     async (harness) => {
       const { message, epoch } = await insertClaimed(harness);
       await harness.advance(limits.leaseMs);
@@ -289,33 +286,30 @@ export function claiming(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee(
-    "a renewal answers every claim that was lost, and extends the others",
-    async (harness) => {
-      const [live, stale, done, gone] = await Promise.all([
-        insertClaimed(harness),
-        insertClaimed(harness),
-        insertClaimed(harness),
-        insertClaimed(harness),
-      ]);
-      await settle(harness, done, delivered);
-      await harness.records.cancel(gone.message.tenant, [gone.message.id]);
-      const unknown = harness.ids.next();
-      const claims = [
-        { id: stale.message.id, epoch: stale.epoch - 1 },
-        { id: live.message.id, epoch: live.epoch },
-        { id: done.message.id, epoch: done.epoch },
-        { id: gone.message.id, epoch: gone.epoch },
-        { id: unknown, epoch: 1 },
-      ];
+  guarantee("a renewal returns every lost claim, and extends the others", async (harness) => {
+    const [live, stale, done, gone] = await Promise.all([
+      insertClaimed(harness),
+      insertClaimed(harness),
+      insertClaimed(harness),
+      insertClaimed(harness),
+    ]);
+    await settle(harness, done, delivered);
+    await harness.records.cancel(gone.message.tenant, [gone.message.id]);
+    const unknown = harness.ids.next();
+    const claims = [
+      { id: stale.message.id, epoch: stale.epoch - 1 },
+      { id: live.message.id, epoch: live.epoch },
+      { id: done.message.id, epoch: done.epoch },
+      { id: gone.message.id, epoch: gone.epoch },
+      { id: unknown, epoch: 1 },
+    ];
 
-      const lost = await harness.records.renew(claims);
+    const lost = await harness.records.renew(claims);
 
-      const expected = [stale.message.id, done.message.id, gone.message.id, unknown];
-      expect(lost.toSorted()).toEqual(expected.toSorted());
-      expect(await harness.records.renew([])).toEqual([]);
-    },
-  );
+    const expected = [stale.message.id, done.message.id, gone.message.id, unknown];
+    expect(lost.toSorted()).toEqual(expected.toSorted());
+    expect(await harness.records.renew([])).toEqual([]);
+  });
 
   guarantee(
     "a ring of a lost lease leaves the record claimable, with its epoch as it was",

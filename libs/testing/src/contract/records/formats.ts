@@ -22,19 +22,16 @@ import {
 const newer = { format: ownFormat + 1 };
 
 export function formats(guarantee: StoreGuarantee): void {
-  guarantee(
-    "of two records only the one that is understood is claimed or pulled",
-    async (harness) => {
-      const [known, stranger] = await insertAll(harness, [{}, newer]);
-      const ids = [known, stranger].flatMap((message) => message?.id ?? []);
+  guarantee("of two records only the understood one is claimed or pulled", async (harness) => {
+    const [known, stranger] = await insertAll(harness, [{}, newer]);
+    const ids = [known, stranger].flatMap((message) => message?.id ?? []);
 
-      const pulled = await harness.records.pull(aTenant, 10, []);
-      const claimed = await harness.records.claim(ids, anOwner);
+    const pulled = await harness.records.pull(aTenant, 10, []);
+    const claimed = await harness.records.claim(ids, anOwner);
 
-      expect(pulled.map(({ id }) => id)).toEqual([known?.id]);
-      expect(claimed.map(({ message }) => message.id)).toEqual([known?.id]);
-    },
-  );
+    expect(pulled.map(({ id }) => id)).toEqual([known?.id]);
+    expect(claimed.map(({ message }) => message.id)).toEqual([known?.id]);
+  });
 
   guarantee(
     "a record above this build's format is not rung, and its alarm is not the next one",
@@ -55,7 +52,7 @@ export function formats(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a lane has the highest format of what joined it, and above this build's is not rung",
+    "a lane has the highest format of its messages, and does not ring above this build's",
     async (harness) => {
       await insert(harness, { flow: oneAtATime, ...newer });
       await insert(harness, { flow: oneAtATime });
@@ -69,7 +66,7 @@ export function formats(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("an item of an outbox keeps its format", async (harness) => {
+  guarantee("a follow-up in an outbox keeps its format", async (harness) => {
     const callback = aCallbackPlan();
     const { message } = await insertClaimed(harness, { policy: aPolicy({ callback }) });
     const item = { kind: "callback", attempt: 0, endedAt: harness.now(), retried: 0 } as const;
@@ -84,7 +81,7 @@ export function formats(guarantee: StoreGuarantee): void {
     expect((await read(harness, message)).message).not.toHaveProperty("format");
   });
 
-  guarantee("a finished record that is not understood stays, however old", async (harness) => {
+  guarantee("a finished record of a newer format stays, however old", async (harness) => {
     const message = newMessage(harness, newer);
     const record = accept(message, harness.now());
     const state = { kind: "delivered", endedAt: harness.now() } as const;

@@ -112,7 +112,7 @@ export function keeping(guarantee: StoreGuarantee): void {
     );
 
   guarantee(
-    "no body is kept that is redacted or empty, or of a message that failed, or where it is not to be kept",
+    "no body is kept of a redacted, empty or failed message, or where the plan keeps none",
     async (harness) => {
       const failed = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 0 }) });
       await settle(harness, failed, refused);
@@ -154,7 +154,7 @@ export function keeping(guarantee: StoreGuarantee): void {
     );
 
   guarantee(
-    "answers of one batch are kept each with its message, also where no message has a body",
+    "answers of one batch are kept with their own messages, even if no message has a body",
     async (harness) => {
       const records: InState<"claimed">[] = [];
       for (let n = 0; n < 3; n++)
@@ -176,7 +176,7 @@ export function keeping(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "no answer is kept that is empty, or to a message whose body is redacted, or that failed, or where it is not to be kept",
+    "no answer is kept that is empty, or of a redacted or failed message, or where the plan keeps none",
     async (harness) => {
       const failed = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 0 }) });
       await settle(harness, failed, refused);
@@ -200,7 +200,7 @@ export function keeping(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "of a long answer the beginning is kept, up to the end of a character",
+    "the beginning of a long answer is kept, up to the end of a character",
     async (harness) => {
       const max = limits.keptAnswerBytesMax;
       const whole = await insertAnswered(harness, {}, "a".repeat(max));
@@ -212,7 +212,7 @@ export function keeping(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a sweep removes what ended before the given time, of the one tenant",
+    "a sweep removes bodies of messages that ended before the given time, of one tenant",
     async (harness) => {
       const others = await insertDelivered(harness, { tenant: anotherTenant });
       const old = [
@@ -237,7 +237,7 @@ export function keeping(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a sweep ends at about its limit, and the next goes on", async (harness) => {
+  guarantee("a sweep ends at about its limit, and the next continues", async (harness) => {
     for (let n = 0; n < 5; n++) await insertDelivered(harness);
     await remove(harness);
 
@@ -250,7 +250,7 @@ export function keeping(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a sweep leaves the bodies of records that stand, and they are kept afterwards",
+    "a sweep leaves the bodies of standing records, and they are kept afterwards",
     async (harness) => {
       const waiting = await insert(harness, { delayMs: 60_000 });
       const { message: running } = await insertClaimed(harness);
@@ -274,7 +274,7 @@ export function keeping(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a derived id has its tombstone while its body is kept, and after that",
+    "a derived id has its tombstone while its body is kept, and afterwards",
     async (harness) => {
       const id = callbackId((await insert(harness)).id, 0);
       const message = await insertDelivered(harness, { id });
@@ -294,7 +294,7 @@ export function keeping(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("the share of the disk is told, or 0", async ({ keptBodies }) => {
+  guarantee("the disk's share of kept bodies is returned, or 0", async ({ keptBodies }) => {
     const share = await keptBodies.diskShare();
 
     expect(share).toBeGreaterThanOrEqual(0);

@@ -20,7 +20,7 @@ import {
 const tight = flowByHand(aTenant, oneAtATime.key);
 
 export function lanesByHand(guarantee: StoreGuarantee): void {
-  guarantee("a key that was not used is made by its pause, without limits", async (harness) => {
+  guarantee("a pause of an unused key makes its lane, without limits", async (harness) => {
     await harness.flowLanes.pause(tight);
 
     expect(await laneOf(harness)).toMatchObject({
@@ -45,7 +45,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect((await harness.flowLanes.heads(tightLane, 1))[0]?.id).toBe(before.id);
   });
 
-  guarantee("a window that is kept stands in the row, whose alarm stays", async (harness) => {
+  guarantee("a kept window is stored in the row, whose alarm stays", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const before = await laneOf(harness);
     const window = { startedAt: harness.now(), count: 0 };
@@ -57,7 +57,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "resuming sets the alarm to now, and keeps the other fields of the row",
+    "a resume sets the alarm to now, and keeps the other fields of the row",
     async (harness) => {
       await insert(harness, { flow: oneAtATime });
       await harness.flowLanes.pause(tight);
@@ -74,39 +74,39 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a granter that saw the pause does not put a resumed lane to rest", async (harness) => {
-    await insert(harness, { flow: oneAtATime });
-    await harness.flowLanes.pause(tight);
-    const seen = await laneOf(harness);
-
-    await harness.flowLanes.resume(tight);
-    const rests = await harness.flowLanes.rest(tightLane, seen.seq, undefined, seen.window);
-
-    expect(rests).toBe(false);
-    expect((await laneOf(harness)).wakeAt).toBeLessThanOrEqual(harness.now());
-  });
-
   guarantee(
-    "the keys of a tenant are listed in their order, as many as wanted",
+    "a granter that read the pause does not put a resumed lane to rest",
     async (harness) => {
-      for (const key of ["b", "a*c", "abc", "Z"])
-        await harness.flowLanes.pause(flowByHand(aTenant, key));
-      await harness.flowLanes.pause(flowByHand(anotherTenant, "b"));
-      const keys = async (search: string, limit = 10) =>
-        (await harness.flowLanes.list(aTenant, search, limit)).map(({ key }) => key);
+      await insert(harness, { flow: oneAtATime });
+      await harness.flowLanes.pause(tight);
+      const seen = await laneOf(harness);
 
-      expect(await keys("")).toEqual(["Z", "a*c", "abc", "b"]);
-      expect(await keys("", 2)).toEqual(["Z", "a*c"]);
-      expect(await keys("a*")).toEqual(["a*c"]);
-      expect(await keys("b")).toEqual(["abc", "b"]);
-      expect(await keys("B")).toEqual([]);
-      expect((await harness.flowLanes.list(anotherTenant, "", 10)).map(({ key }) => key)).toEqual([
-        "b",
-      ]);
+      await harness.flowLanes.resume(tight);
+      const rests = await harness.flowLanes.rest(tightLane, seen.seq, undefined, seen.window);
+
+      expect(rests).toBe(false);
+      expect((await laneOf(harness)).wakeAt).toBeLessThanOrEqual(harness.now());
     },
   );
 
-  guarantee("pinned limits hold whatever is published, and can be read", async (harness) => {
+  guarantee("the keys of a tenant are listed in order, as many as requested", async (harness) => {
+    for (const key of ["b", "a*c", "abc", "Z"])
+      await harness.flowLanes.pause(flowByHand(aTenant, key));
+    await harness.flowLanes.pause(flowByHand(anotherTenant, "b"));
+    const keys = async (search: string, limit = 10) =>
+      (await harness.flowLanes.list(aTenant, search, limit)).map(({ key }) => key);
+
+    expect(await keys("")).toEqual(["Z", "a*c", "abc", "b"]);
+    expect(await keys("", 2)).toEqual(["Z", "a*c"]);
+    expect(await keys("a*")).toEqual(["a*c"]);
+    expect(await keys("b")).toEqual(["abc", "b"]);
+    expect(await keys("B")).toEqual([]);
+    expect((await harness.flowLanes.list(anotherTenant, "", 10)).map(({ key }) => key)).toEqual([
+      "b",
+    ]);
+  });
+
+  guarantee("pinned limits apply whatever is published, and can be read", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const { seq } = await laneOf(harness);
     await harness.flowLanes.rest(tightLane, seq, undefined, undefined);
@@ -125,7 +125,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a pin of a rate alone leaves the period; a new key has the default",
+    "a pin of the rate alone leaves the period, and gives a new key the default",
     async (harness) => {
       await harness.flowLanes.pin(tight, { rate: { rate: 2 } });
       expect((await laneOf(harness)).limits).toEqual({ rate: 2, periodMs: 1_000 });

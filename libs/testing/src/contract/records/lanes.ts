@@ -55,7 +55,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(lane.wakeAt).toBeLessThanOrEqual(harness.now());
   });
 
-  guarantee("a lane that was never made is not there", async (harness) => {
+  guarantee("a lane that was never made is not found", async (harness) => {
     await insert(harness, { flow: oneAtATime });
 
     const found = await harness.flowLanes.rows([flowLaneId(aTenant, "unheard-of"), tightLane]);
@@ -73,35 +73,29 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(await inLine(harness, flowLaneId(anotherTenant, oneAtATime.key))).toEqual([theirs.id]);
   });
 
-  guarantee(
-    "the limits of the last publish hold, also where it was only a delayed one",
-    async (harness) => {
-      await insert(harness, { flow: oneAtATime });
-      const wider = { rate: 7, periodMs: 60_000 };
-      await insert(harness, {
-        flow: { key: oneAtATime.key, limits: { parallelism: 5, periodMs: 1_000 } },
-      });
-      await insert(harness, { flow: { key: oneAtATime.key, limits: wider }, delayMs: 60_000 });
+  guarantee("the limits of the last publish apply, even of a delayed one", async (harness) => {
+    await insert(harness, { flow: oneAtATime });
+    const wider = { rate: 7, periodMs: 60_000 };
+    await insert(harness, {
+      flow: { key: oneAtATime.key, limits: { parallelism: 5, periodMs: 1_000 } },
+    });
+    await insert(harness, { flow: { key: oneAtATime.key, limits: wider }, delayMs: 60_000 });
 
-      expect((await laneOf(harness, tightLane)).limits).toEqual(wider);
-    },
-  );
+    expect((await laneOf(harness, tightLane)).limits).toEqual(wider);
+  });
 
-  guarantee(
-    "a callback or a child of an older publish puts no old limits back",
-    async (harness) => {
-      const older = harness.ids.next();
-      const newer: FlowLimits = { parallelism: 7, periodMs: 1_000 };
-      await insert(harness, { flow: { key: oneAtATime.key, limits: newer } });
+  guarantee("a callback or a child of an older publish restores no old limits", async (harness) => {
+    const older = harness.ids.next();
+    const newer: FlowLimits = { parallelism: 7, periodMs: 1_000 };
+    await insert(harness, { flow: { key: oneAtATime.key, limits: newer } });
 
-      await insert(harness, { id: callbackId(older, 0), flow: oneAtATime });
-      await insert(harness, { id: childId(older, 0), flow: oneAtATime });
+    await insert(harness, { id: callbackId(older, 0), flow: oneAtATime });
+    await insert(harness, { id: childId(older, 0), flow: oneAtATime });
 
-      expect((await laneOf(harness, tightLane)).limits).toEqual(newer);
-    },
-  );
+    expect((await laneOf(harness, tightLane)).limits).toEqual(newer);
+  });
 
-  guarantee("a callback brings its limits where its lane is not there", async (harness) => {
+  guarantee("a callback sets its limits when its lane does not exist", async (harness) => {
     await insert(harness, { id: callbackId(harness.ids.next(), 0), flow: oneAtATime });
 
     expect((await laneOf(harness, tightLane)).limits).toEqual(oneAtATime.limits);
@@ -109,7 +103,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a publish sets the limits of what will come of it: a group's children, its callbacks",
+    "a publish sets the limits of its consequences: a group's children and its callbacks",
     async (harness) => {
       const newer: FlowLimits = { rate: 9, periodMs: 5_000 };
       const lanesOf = async (): Promise<readonly unknown[]> =>
@@ -159,7 +153,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a message that waits again, after a retry or a grant unused, has its old place",
+    "a message that waits again, after a retry or an unused grant, has its old place",
     async (harness) => {
       const [first, second, third] = await insertAll(harness, [
         { flow: oneAtATime },
@@ -198,7 +192,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a promotion makes those that wait due until their grant ends, and answers them",
+    "a promotion makes waiting messages due until their grants end, and returns them",
     async (harness) => {
       const [first, second, third] = await insertAll(harness, [
         { flow: oneAtATime },
@@ -224,7 +218,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a promotion keeps the rate window that it was granted in, whatever gets into line",
+    "a promotion keeps the rate window that it was granted in, whatever joins the line",
     async (harness) => {
       const [first] = await insertAll(harness, [{ flow: oneAtATime }]);
       if (!first) throw new Error("unreachable");
@@ -242,7 +236,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("of ten promotions of one message at once one has promoted it", async (harness) => {
+  guarantee("ten promotions of one message at once promote it once", async (harness) => {
     const { other = harness } = harness;
     const { id } = await insert(harness, { flow: oneAtATime });
 
@@ -259,7 +253,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(promoted.flat()).toHaveLength(1);
   });
 
-  guarantee("a promotion takes nothing out of another lane", async (harness) => {
+  guarantee("a promotion takes no message out of another lane", async (harness) => {
     const elsewhere = await insert(harness, {
       flow: { key: "elsewhere", limits: oneAtATime.limits },
     });
@@ -354,32 +348,29 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee(
-    "what may hold a slot is the claimed and the granted, each until when",
-    async (harness) => {
-      const [claimed, granted, waiting, ended] = await insertAll(
-        harness,
-        Array.from({ length: 4 }, () => ({ flow: oneAtATime })),
-      );
-      if (!claimed || !granted || !waiting || !ended) throw new Error("unreachable");
-      const grantUntil = harness.now() + limits.grantMs;
-      await harness.flowLanes.promote(tightLane, [claimed.id, granted.id, ended.id], grantUntil);
-      const { state } = await claimOne(harness, claimed.id);
-      await settle(harness, await claimOne(harness, ended.id), delivered);
+  guarantee("claimed and granted messages may hold a slot, each with its end", async (harness) => {
+    const [claimed, granted, waiting, ended] = await insertAll(
+      harness,
+      Array.from({ length: 4 }, () => ({ flow: oneAtATime })),
+    );
+    if (!claimed || !granted || !waiting || !ended) throw new Error("unreachable");
+    const grantUntil = harness.now() + limits.grantMs;
+    await harness.flowLanes.promote(tightLane, [claimed.id, granted.id, ended.id], grantUntil);
+    const { state } = await claimOne(harness, claimed.id);
+    await settle(harness, await claimOne(harness, ended.id), delivered);
 
-      const holders = await harness.flowLanes.slotHolders(tightLane);
+    const holders = await harness.flowLanes.slotHolders(tightLane);
 
-      expect(holders.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual(
-        [
-          { id: claimed.id, until: state.leaseUntil },
-          { id: granted.id, until: grantUntil },
-        ].toSorted((a, b) => a.id.localeCompare(b.id)),
-      );
-    },
-  );
+    expect(holders.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual(
+      [
+        { id: claimed.id, until: state.leaseUntil },
+        { id: granted.id, until: grantUntil },
+      ].toSorted((a, b) => a.id.localeCompare(b.id)),
+    );
+  });
 
   guarantee(
-    "what its insert has claimed makes its lane without an alarm, stands in no line and may hold a slot; handed back, it is at its place",
+    "a message claimed by its insert makes its lane without an alarm, stands in no line and may hold a slot; handed back, it has its place",
     async (harness) => {
       const message = newMessage(harness, { flow: oneAtATime });
       const record = acceptClaimed(message, anOwner, harness.now());
@@ -398,7 +389,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "what was inserted with its grant may be claimed until that ends, and is back at its place then",
+    "a message inserted with its grant may be claimed until the grant ends, and then has its place",
     async (harness) => {
       const taken = newMessage(harness, { flow: oneAtATime });
       const left = newMessage(harness, { flow: oneAtATime });
@@ -419,7 +410,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a grant that is past holds no slot", async (harness) => {
+  guarantee("a grant that has ended holds no slot", async (harness) => {
     const { id } = await insert(harness, { flow: oneAtATime });
     await harness.flowLanes.promote(tightLane, [id], harness.now() + 1_000);
     await harness.advance(1_000);
@@ -427,7 +418,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(await harness.flowLanes.slotHolders(tightLane)).toEqual([]);
   });
 
-  guarantee("a retry's wait holds no slot", async (harness) => {
+  guarantee("a message that waits for its retry holds no slot", async (harness) => {
     const record = await insertClaimed(harness, { flow: oneAtATime });
     await settle(harness, record, refused);
 

@@ -105,20 +105,25 @@ export function matching(guarantee: StoreGuarantee): void {
     });
   }
 
-  guarantee("of several filters all have to match, of their values any", async (harness) => {
-    const labelled = (labels: readonly string[]) => ({ policy: aPolicy({ labels }) });
-    const both = await insert(harness, { ...labelled(["a", "b"]), url: "https://a.example/" });
-    const other = await insert(harness, { ...labelled(["c"]), url: "https://a.example/" });
-    await insert(harness, { ...labelled(["a"]), url: "https://b.example/" });
-    const urls = ["https://a.example/", "https://c.example/"];
-    const many = Array.from({ length: 50 }, (_, n) => `x${n}`);
+  guarantee(
+    "a walk finds messages that match all filters, and any value of each",
+    async (harness) => {
+      const labelled = (labels: readonly string[]) => ({ policy: aPolicy({ labels }) });
+      const both = await insert(harness, { ...labelled(["a", "b"]), url: "https://a.example/" });
+      const other = await insert(harness, { ...labelled(["c"]), url: "https://a.example/" });
+      await insert(harness, { ...labelled(["a"]), url: "https://b.example/" });
+      const urls = ["https://a.example/", "https://c.example/"];
+      const many = Array.from({ length: 50 }, (_, n) => `x${n}`);
 
-    expect(await walk(harness, { labels: ["b", "c"], urls })).toEqual({ ids: [both.id, other.id] });
-    expect(await walk(harness, { labels: [...many, "c"], urls })).toEqual({ ids: [other.id] });
-  });
+      expect(await walk(harness, { labels: ["b", "c"], urls })).toEqual({
+        ids: [both.id, other.id],
+      });
+      expect(await walk(harness, { labels: [...many, "c"], urls })).toEqual({ ids: [other.id] });
+    },
+  );
 
   guarantee(
-    "of any filters a walk finds what matches all of them, in any steps",
+    "a walk by any filters finds the messages that match all of them, in steps of any size",
     async (harness) => {
       const chance = dice(1);
       const from = harness.now() - 10_000;
@@ -135,18 +140,21 @@ export function matching(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a walk by time finds messages made between, ends included", async (harness) => {
-    const at = harness.now() - 10_000;
-    const made: Message[] = [];
-    for (let n = 0; n < 5; n++) made.push(await insert(harness, { now: at + n }));
+  guarantee(
+    "a walk by time finds messages made within the span, both ends included",
+    async (harness) => {
+      const at = harness.now() - 10_000;
+      const made: Message[] = [];
+      for (let n = 0; n < 5; n++) made.push(await insert(harness, { now: at + n }));
 
-    expect(await walk(harness, { from: at + 1, to: at + 3 })).toEqual({
-      ids: idsOf(made.slice(1, 4)),
-    });
-  });
+      expect(await walk(harness, { from: at + 1, to: at + 3 })).toEqual({
+        ids: idsOf(made.slice(1, 4)),
+      });
+    },
+  );
 
   guarantee(
-    "each step finds no more than it may, and the next goes on behind it",
+    "each step finds no more than its limit, and the next continues behind it",
     async (harness) => {
       const messages = await several(harness, 5);
 
@@ -157,39 +165,39 @@ export function matching(guarantee: StoreGuarantee): void {
     },
   );
 
+  guarantee("a step that finds nothing ends after a bounded number of records", async (harness) => {
+    const messages = await several(harness, 5);
+    const last = await insert(harness, { url: "https://rare.example/" });
+    const upTo = upToNow(harness);
+    const filter = { urls: [last.url] };
+
+    const first = await walk(harness, filter, { upTo, lookedMax: 3 });
+    const second = await walk(harness, filter, { upTo, after: first.next ?? "" });
+
+    expect(messages).toHaveLength(5);
+    expect(first).toEqual({ ids: [], next: expect.any(String) });
+    expect(second).toEqual({ ids: [last.id] });
+  });
+
   guarantee(
-    "a step that finds nothing ends after so many records all the same",
+    "messages that end behind the walk, or ahead of it, do not move it",
     async (harness) => {
-      const messages = await several(harness, 5);
-      const last = await insert(harness, { url: "https://rare.example/" });
+      const messages = await several(harness, 6);
+      const [a, , c, d] = idsOf(messages);
       const upTo = upToNow(harness);
-      const filter = { urls: [last.url] };
+      const first = await walk(harness, {}, { upTo, foundMax: 3 });
+      await harness.records.cancel(
+        aTenant,
+        [a, c, d].map((id) => id ?? messageId("")),
+      );
 
-      const first = await walk(harness, filter, { upTo, lookedMax: 3 });
-      const second = await walk(harness, filter, { upTo, after: first.next ?? "" });
+      const second = await walk(harness, {}, { upTo, after: first.next ?? "" });
 
-      expect(messages).toHaveLength(5);
-      expect(first).toEqual({ ids: [], next: expect.any(String) });
-      expect(second).toEqual({ ids: [last.id] });
+      expect(second).toEqual({ ids: idsOf(messages.slice(4)) });
     },
   );
 
-  guarantee("messages that end behind the walk, or on its way, do not move it", async (harness) => {
-    const messages = await several(harness, 6);
-    const [a, , c, d] = idsOf(messages);
-    const upTo = upToNow(harness);
-    const first = await walk(harness, {}, { upTo, foundMax: 3 });
-    await harness.records.cancel(
-      aTenant,
-      [a, c, d].map((id) => id ?? messageId("")),
-    );
-
-    const second = await walk(harness, {}, { upTo, after: first.next ?? "" });
-
-    expect(second).toEqual({ ids: idsOf(messages.slice(4)) });
-  });
-
-  guarantee("children that are made later are as old as their fan-out", async (harness) => {
+  guarantee("children that are made later have the age of their fan-out", async (harness) => {
     const fanOut = aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 });
     await harness.fanOuts.insert(fanOut, "new");
     const upTo = upToNow(harness);
@@ -202,20 +210,23 @@ export function matching(guarantee: StoreGuarantee): void {
     expect(await walk(harness, {}, { upTo })).toEqual({ ids: idsOf(children) });
   });
 
-  guarantee("the fan-outs of a tenant that make children are told in pages", async (harness) => {
-    const fanOuts = [1, 2, 3, 4].map(() =>
-      aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 }),
-    );
-    for (const fanOut of fanOuts) await harness.fanOuts.insert(fanOut, "new");
-    const [a, b, c, d] = fanOuts.map(({ id }) => id);
-    await harness.fanOuts.advance(b ?? messageId(""), 0, 2, true);
-    const page = (after: MessageId | undefined, limit: number, tenant = aTenant) =>
-      harness.fanOuts.expanding(tenant, after, d ?? messageId(""), limit);
+  guarantee(
+    "the fan-outs of a tenant that make children are read page by page",
+    async (harness) => {
+      const fanOuts = [1, 2, 3, 4].map(() =>
+        aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 }),
+      );
+      for (const fanOut of fanOuts) await harness.fanOuts.insert(fanOut, "new");
+      const [a, b, c, d] = fanOuts.map(({ id }) => id);
+      await harness.fanOuts.advance(b ?? messageId(""), 0, 2, true);
+      const page = (after: MessageId | undefined, limit: number, tenant = aTenant) =>
+        harness.fanOuts.expanding(tenant, after, d ?? messageId(""), limit);
 
-    expect(await page(undefined, 1)).toEqual([a]);
-    expect(await page(a, 10)).toEqual([c]);
-    expect(await page(undefined, 10, anotherTenant)).toEqual([]);
-  });
+      expect(await page(undefined, 1)).toEqual([a]);
+      expect(await page(a, 10)).toEqual([c]);
+      expect(await page(undefined, 10, anotherTenant)).toEqual([]);
+    },
+  );
 }
 
 const hook = "https://hook.example:8443/a/b?c=d";

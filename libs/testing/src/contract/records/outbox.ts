@@ -19,7 +19,7 @@ import {
 
 export function outbox(guarantee: StoreGuarantee): void {
   guarantee(
-    "a settle answers with the follow-ups that are left to do, and the record keeps just those",
+    "a settle returns the follow-ups that are left to do, and the record keeps exactly those",
     async (harness) => {
       const record = await insertClaimed(harness, { policy: { ...withCallbacks, retriesMax: 0 } });
 
@@ -35,7 +35,7 @@ export function outbox(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a follow-up holds what it needs of the attempt, the answer byte for byte",
+    "a follow-up holds the needed data of its attempt, with the answer byte for byte",
     async (harness) => {
       const record = await insertClaimed(harness, { policy: withCallbacks });
       const body = dice(3).bytes(100_000);
@@ -91,27 +91,30 @@ export function outbox(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a clear removes the item of its attempt and kind, and no other", async (harness) => {
-    const first = await insertClaimed(harness, { policy: { ...withCallbacks, retriesMax: 1 } });
-    await settle(harness, first, refused);
-    await harness.advance(10_000);
-    await settle(harness, await claimOne(harness, first.message.id), refused);
-    const { id } = first.message;
+  guarantee(
+    "a clear removes the follow-up of its attempt and kind, and no other",
+    async (harness) => {
+      const first = await insertClaimed(harness, { policy: { ...withCallbacks, retriesMax: 1 } });
+      await settle(harness, first, refused);
+      await harness.advance(10_000);
+      await settle(harness, await claimOne(harness, first.message.id), refused);
+      const { id } = first.message;
 
-    await harness.records.clear([
-      { id, attempt: 1, item: "callback" },
-      { id, attempt: 0, item: "failureCallback" },
-      { id: harness.ids.next(), attempt: 0, item: "callback" },
-    ]);
+      await harness.records.clear([
+        { id, attempt: 1, item: "callback" },
+        { id, attempt: 0, item: "failureCallback" },
+        { id: harness.ids.next(), attempt: 0, item: "callback" },
+      ]);
 
-    const left = (await read(harness, first.message)).outbox.map(({ kind, attempt }) => [
-      kind,
-      attempt,
-    ]);
-    expect(left).toContainEqual(["callback", 0]);
-    expect(left).toContainEqual(["failureCallback", 1]);
-    expect(left).not.toContainEqual(["callback", 1]);
-  });
+      const left = (await read(harness, first.message)).outbox.map(({ kind, attempt }) => [
+        kind,
+        attempt,
+      ]);
+      expect(left).toContainEqual(["callback", 0]);
+      expect(left).toContainEqual(["failureCallback", 1]);
+      expect(left).not.toContainEqual(["callback", 1]);
+    },
+  );
 
   guarantee(
     "clearing twice is clearing once, also when both happen at the same time",
@@ -187,7 +190,7 @@ export function outbox(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "the outbox of what is not finished rings by its name, every 30 s, and holds no body",
+    "the outbox of an unfinished record rings with its id alone, every 30 s",
     async (harness) => {
       const record = await insertClaimed(harness, { policy: withCallbacks });
       await settle(harness, record, anAnswer(503, { headers: [["Retry-After", "3600"]] }));
@@ -206,7 +209,7 @@ export function outbox(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("an outbox that was cleared does not ring", async (harness) => {
+  guarantee("a cleared outbox does not ring", async (harness) => {
     const record = await insertClaimed(harness, { policy: withCallbacks });
     await settle(harness, record, delivered);
     await clearAll(harness, record.message);

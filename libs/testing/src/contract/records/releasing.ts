@@ -24,7 +24,7 @@ const released = async (
 ): Promise<string> => (await records.release(tenant, id)).kind;
 
 export function releasing(guarantee: StoreGuarantee): void {
-  guarantee("a delayed message that is released rings now, and is due", async (harness) => {
+  guarantee("a released message of a delay is due and rings now", async (harness) => {
     const message = await insert(harness, hour);
     expect((await ring(harness, allShards, 10)).hints).toEqual([]);
 
@@ -39,7 +39,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     await readIn(harness, message, "due");
   });
 
-  guarantee("a retry that is released keeps its count and its epoch", async (harness) => {
+  guarantee("a released retry keeps its count and its epoch", async (harness) => {
     const record = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 3 }) });
     await settle(harness, record, refused);
     const { epoch, retried } = await readIn(harness, record.message, "held");
@@ -52,7 +52,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     expect(again?.retried).toBe(1);
   });
 
-  guarantee("one with a flow key gets into line for its slot", async (harness) => {
+  guarantee("a released message with a flow key joins the line for its slot", async (harness) => {
     const message = await insert(harness, { ...hour, flow: oneAtATime });
 
     await released(harness, message);
@@ -62,7 +62,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     expect(await inLine(harness)).toEqual([message.id]);
   });
 
-  guarantee("of ten that release one at once each finds it released or due", async (harness) => {
+  guarantee("ten releases of one message at once each find it released or due", async (harness) => {
     const { other = harness } = harness;
     const message = await insert(harness, hour);
 
@@ -75,7 +75,7 @@ export function releasing(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "what waits for no time is not there to be released, nor another tenant's",
+    "a message that waits for no time is not released, nor another tenant's",
     async (harness) => {
       const due = await insert(harness);
       const claimed = await insertClaimed(harness);
@@ -111,7 +111,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     expect((await ring(harness, allShards, 10)).hints).toMatchObject([{ id: message.id }]);
   });
 
-  guarantee("in a queue nothing is released", async (harness) => {
+  guarantee("no message of a queue is released", async (harness) => {
     const message = await insert(harness, { ...hour, queue: aQueue });
 
     expect(await released(harness, message)).toBe("inQueue");

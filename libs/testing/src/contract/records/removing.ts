@@ -41,7 +41,7 @@ const clearAll = (
 
 export function removing(guarantee: StoreGuarantee): void {
   guarantee(
-    "what ended before the given time goes, and is not there to be read",
+    "a message that ended before the given time is removed, and cannot be read",
     async (harness) => {
       const { id } = await insertDelivered(harness);
       await harness.advance(1_000);
@@ -54,7 +54,7 @@ export function removing(guarantee: StoreGuarantee): void {
 
   for (const written of [true, false]) {
     guarantee(
-      `a delivery is told once by the log when its record is gone, ${written ? "written" : "not written"} by its settler`,
+      `the log has a delivery once when its record is gone, ${written ? "written" : "not written"} by its settler`,
       async (harness) => {
         const records = await Promise.all([1, 2, 3].map(() => insertClaimed(harness)));
         const settled = await Promise.all(
@@ -87,7 +87,7 @@ export function removing(guarantee: StoreGuarantee): void {
 
   for (const written of [true, false]) {
     guarantee(
-      `a cancellation is in the log once when its record is gone, ${written ? "written" : "not written"} by its canceller`,
+      `the log has a cancellation once when its record is gone, ${written ? "written" : "not written"} by its canceller`,
       async (harness) => {
         const messages = await insertAll(harness, [{}, { delayMs: 60_000 }, { flow: oneAtATime }]);
         const ids = messages.map(({ id }) => id);
@@ -113,7 +113,7 @@ export function removing(guarantee: StoreGuarantee): void {
   }
 
   guarantee(
-    "the log's retention takes no record that still stands, and leaves nothing once it is removed",
+    "the log's retention removes no record that stands, and leaves nothing of a removed one",
     async (harness) => {
       const body = new TextEncoder().encode("kept");
       const message = await insertDelivered(harness, { body });
@@ -130,7 +130,7 @@ export function removing(guarantee: StoreGuarantee): void {
 
   for (const order of ["earliestFirst", "latestFirst"] as const)
     guarantee(
-      `the log tells deliveries in one order, whoever tells them: ${order}`,
+      `the log has deliveries in one order, whoever wrote them: ${order}`,
       async (harness) => {
         const { log, records } = harness;
         for (let turn = 0; turn < 12; turn++) {
@@ -176,7 +176,7 @@ export function removing(guarantee: StoreGuarantee): void {
     expect(await read(harness, message)).toMatchObject({ state: { kind: "delivered" } });
   });
 
-  guarantee("a message with follow-ups that are not safe stays, however old", async (harness) => {
+  guarantee("a message with unsafe follow-ups stays, however old", async (harness) => {
     const callback = aCallbackPlan();
     const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
     await settle(harness, record, delivered);
@@ -195,17 +195,20 @@ export function removing(guarantee: StoreGuarantee): void {
     for (const each of [...messages, message]) await read(harness, each);
   });
 
-  guarantee("no more go than the limit, and the rest later", async (harness) => {
-    for (let i = 0; i < 5; i++) await insertDelivered(harness);
-    await harness.advance(1_000);
+  guarantee(
+    "a sweep removes no more than its limit, and later sweeps the rest",
+    async (harness) => {
+      for (let i = 0; i < 5; i++) await insertDelivered(harness);
+      await harness.advance(1_000);
 
-    const removed = [
-      await harness.records.removeFinished(allShards, harness.now(), 3),
-      await harness.records.removeFinished(allShards, harness.now(), 3),
-    ];
+      const removed = [
+        await harness.records.removeFinished(allShards, harness.now(), 3),
+        await harness.records.removeFinished(allShards, harness.now(), 3),
+      ];
 
-    expect(removed).toEqual([3, 2]);
-  });
+      expect(removed).toEqual([3, 2]);
+    },
+  );
 
   guarantee("only the shards asked for are swept", async (harness) => {
     const message = await insertDelivered(harness);
@@ -217,7 +220,7 @@ export function removing(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a derived id leaves a tombstone: its cause may be worked through again",
+    "a removed record with a derived id leaves a tombstone, since its cause may be worked again",
     async (harness) => {
       const source = await insert(harness);
       const id = callbackId(source.id, 0);
@@ -237,17 +240,20 @@ export function removing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a settle, a renewal and a clear of a removed message do no harm", async (harness) => {
-    const { id } = await insert(harness);
-    const record = await claimOne(harness, id);
-    await settle(harness, record, delivered);
-    await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
-    await harness.advance(1_000);
-    await harness.records.removeFinished(allShards, harness.now(), 100);
+  guarantee(
+    "a settle, a renewal and a clear of a removed message change nothing",
+    async (harness) => {
+      const { id } = await insert(harness);
+      const record = await claimOne(harness, id);
+      await settle(harness, record, delivered);
+      await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
+      await harness.advance(1_000);
+      await harness.records.removeFinished(allShards, harness.now(), 100);
 
-    expect(await settle(harness, record, delivered)).toEqual({ kind: "fenced" });
-    expect(await harness.records.renew([{ id, epoch: record.epoch }])).toEqual([id]);
-    await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
-    expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
-  });
+      expect(await settle(harness, record, delivered)).toEqual({ kind: "fenced" });
+      expect(await harness.records.renew([{ id, epoch: record.epoch }])).toEqual([id]);
+      await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
+      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+    },
+  );
 }

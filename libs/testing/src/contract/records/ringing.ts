@@ -52,7 +52,7 @@ async function factsOf(harness: RecordsHarness, id: MessageId): Promise<readonly
 
 export function ringing(guarantee: StoreGuarantee): void {
   guarantee(
-    "a hint says which message, of which tenant, where to, at which epoch and how large",
+    "a hint has the message, its tenant, its destination, its epoch and its size",
     async (harness) => {
       const body = new Uint8Array(1_234);
       const { id } = await insert(harness, { url: "https://destination.example/a?b", body });
@@ -123,7 +123,7 @@ export function ringing(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a record whose time has come goes into its line when it has a lane, and the lane is named",
+    "a record whose time has come joins its lane's line, and the lane is named",
     async (harness) => {
       const message = await insert(harness, { delayMs: 2_000, flow: oneAtATime });
       await restTightLane(harness);
@@ -139,7 +139,7 @@ export function ringing(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a record with its grant past goes back into its line, and the lane is named",
+    "a record whose grant has ended returns to its line, and the lane is named",
     async (harness) => {
       const message = await insert(harness, { flow: oneAtATime });
       await harness.flowLanes.promote(tightLane, [message.id], harness.now() + limits.grantMs);
@@ -234,7 +234,7 @@ export function ringing(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "a herd of follow-ups leaves room for what is due: each source rings within a limit of its own",
+    "a herd of follow-ups leaves room for due records: each source rings within its own limit",
     async (harness) => {
       const herd = await Promise.all(Array.from({ length: 5 }, () => insertToFollowUp(harness)));
       const due = await insert(harness, { delayMs: limits.ringAheadMs });
@@ -251,25 +251,22 @@ export function ringing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee(
-    "of many large follow-ups some ring in one round, and the others in the next",
-    async (harness) => {
-      const body = new Uint8Array(limits.readBytesMax * 0.3);
-      const ids: MessageId[] = [];
-      for (let n = 0; n < 5; n++) ids.push((await insertToFollowUp(harness, body)).id);
-      await harness.advance(limits.ringAheadMs);
+  guarantee("many large follow-ups ring over several rounds", async (harness) => {
+    const body = new Uint8Array(limits.readBytesMax * 0.3);
+    const ids: MessageId[] = [];
+    for (let n = 0; n < 5; n++) ids.push((await insertToFollowUp(harness, body)).id);
+    await harness.advance(limits.ringAheadMs);
 
-      const first = await ring(harness, allShards, 100, ["followUp"]);
-      const second = await ring(harness, allShards, 100, ["followUp"]);
+    const first = await ring(harness, allShards, 100, ["followUp"]);
+    const second = await ring(harness, allShards, 100, ["followUp"]);
 
-      expect([first, second].map(({ followUps }) => followUps.length)).toEqual([4, 1]);
-      expect([first, second].map(({ more }) => [...more])).toEqual([["followUp"], []]);
-      const rung = [...first.followUps, ...second.followUps].map(({ message }) => message.id);
-      expect(sorted(rung)).toEqual(sorted(ids));
-    },
-  );
+    expect([first, second].map(({ followUps }) => followUps.length)).toEqual([4, 1]);
+    expect([first, second].map(({ more }) => [...more])).toEqual([["followUp"], []]);
+    const rung = [...first.followUps, ...second.followUps].map(({ message }) => message.id);
+    expect(sorted(rung)).toEqual(sorted(ids));
+  });
 
-  guarantee("a source that is not asked for keeps its alarms", async (harness) => {
+  guarantee("a source that is not asked keeps its alarms", async (harness) => {
     const { id } = await insertToFollowUp(harness);
     await harness.advance(limits.ringAheadMs);
     const now = harness.now();
@@ -282,7 +279,7 @@ export function ringing(guarantee: StoreGuarantee): void {
   });
 
   guarantee(
-    "a ring of records alone names the lanes that they get into, and leaves the alarms of lanes",
+    "a ring of records alone names the lanes that they join, and leaves the alarms of lanes",
     async (harness) => {
       await insert(harness, { flow: oneAtATime, delayMs: 1_000 });
       await insert(harness, { flow: { key: "other", limits: oneAtATime.limits } });
@@ -338,7 +335,7 @@ export function ringing(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "two ringers at once do no harm: every alarm rings, and every record goes to one claimer",
+    "two ringers at once ring every alarm, and every record goes to one claimer",
     async (harness) => {
       const { records, alarms, other = harness } = harness;
       const delayed = await insertAll(
@@ -366,7 +363,7 @@ export function ringing(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "after a ring every record that is not finished has an alarm ahead, its own or its lane's",
+    "after a ring every unfinished record has an alarm in the future, its own or its lane's",
     async (harness) => {
       const policy = { timeoutMs: 1_000, retriesMax: 3, labels: [], callback };
       await insertAll(harness, [{}, { delayMs: 20_000 }, { delayMs: 300_000 }]);

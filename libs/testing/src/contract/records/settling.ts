@@ -118,7 +118,7 @@ export function settling(guarantee: StoreGuarantee): void {
 
   for (const [what, outcome] of outcomes) {
     guarantee(
-      `a settle that is repeated, its answer lost, is a success and done once: ${what}`,
+      `a settle that is repeated after a lost answer succeeds and is done once: ${what}`,
       async (harness) => {
         const policy = aPolicy({
           callback: aCallbackPlan(),
@@ -153,7 +153,7 @@ export function settling(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
-    "of two different settlements of one claim at the same time one becomes the state",
+    "of two different settlements of one claim at once one becomes the state",
     async (harness) => {
       const { records, other = harness } = harness;
       const record = await insertClaimed(harness);
@@ -170,7 +170,7 @@ export function settling(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("each settlement of a batch is answered for itself, in order", async (harness) => {
+  guarantee("each settlement of a batch has its own result, in order", async (harness) => {
     const fine = await insertClaimed(harness);
     const canceled = await insertClaimed(harness);
     const alsoFine = await insertClaimed(harness);

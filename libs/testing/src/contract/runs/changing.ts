@@ -12,7 +12,7 @@ export function changing(guarantee: RunsGuarantee): void {
     expect(await current(harness, run)).toEqual(run);
   });
 
-  guarantee("a step's entry and its delivery are there at once", async (harness) => {
+  guarantee("a step's entry and its delivery are written at once", async (harness) => {
     const run = await start(harness);
     expect(await join(harness, run, [aResult(1, text("one"))])).toBe(1);
 
@@ -24,7 +24,7 @@ export function changing(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "of many changes at once each is decided on the head as the one before left it",
+    "each of many changes at once is decided on the head that the one before left",
     async (harness) => {
       const run = await start(harness);
       const steps = Array.from({ length: 30 }, (_, i) => i + 1);
@@ -46,22 +46,19 @@ export function changing(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee(
-    "of many that say one step at once, the one that is told so has said it",
-    async (harness) => {
-      const run = await start(harness);
-      for (const step of [1, 2, 3]) {
-        const fresh = await Promise.all(
-          Array.from({ length: 20 }, (_, i) => join(harness, run, [aResult(step, text(`${i}`))])),
-        );
+  guarantee("of many reports of one step at once one is accepted, and told so", async (harness) => {
+    const run = await start(harness);
+    for (const step of [1, 2, 3]) {
+      const fresh = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => join(harness, run, [aResult(step, text(`${i}`))])),
+      );
 
-        expect(fresh.filter((count) => count === 1)).toHaveLength(1);
-        const part = await harness.runs.part(run, `s${step}`);
-        expect(new TextDecoder().decode(part?.body)).toBe(`${fresh.indexOf(1)}`);
-        expect(part?.rank).toBe(step);
-      }
-    },
-  );
+      expect(fresh.filter((count) => count === 1)).toHaveLength(1);
+      const part = await harness.runs.part(run, `s${step}`);
+      expect(new TextDecoder().decode(part?.body)).toBe(`${fresh.indexOf(1)}`);
+      expect(part?.rank).toBe(step);
+    }
+  });
 
   guarantee("of many ends at once one is the end", async (harness) => {
     const run = await start(harness);
@@ -80,7 +77,7 @@ export function changing(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "a part that a run is given after its end is no entry of its history",
+    "a part that is added after the end of a run is no entry of its history",
     async (harness) => {
       const run = await start(harness);
       await join(harness, run, [aResult(1, text("one"))]);

@@ -52,7 +52,7 @@ export function reading(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "a part that the run lacks, or a part of another run, is not found",
+    "a part that the run does not have, or a part of another run, is not found",
     async (harness) => {
       const run = await start(harness);
       const other = await start(harness, { id: runId("other") });
@@ -65,7 +65,7 @@ export function reading(guarantee: RunsGuarantee): void {
   );
 
   guarantee(
-    "a long history is read from a rank on, as much as there is room for, and delivered whole",
+    "a long history is read from a rank on, as far as there is room, and delivered whole",
     async (harness) => {
       const body = (n: number): Uint8Array => new Uint8Array(limits.runReadBytesMax * 0.4).fill(n);
       const run = await start(harness, { body: body(0) });
@@ -123,7 +123,7 @@ export function briefing(guarantee: RunsGuarantee): void {
   };
 
   guarantee(
-    "a delivery carries the history up to its own entry, whatever came since",
+    "a delivery carries the history up to its own entry, whatever came later",
     async (harness) => {
       const run = await start(harness, { body: text("payload") });
       await join(harness, run, [aResult(1, text("one")), aPlan(2), aPlan(3)]);
@@ -149,7 +149,7 @@ export function briefing(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("of runs that have ended, or are not there, nothing is delivered", async (harness) => {
+  guarantee("nothing is delivered of ended or missing runs", async (harness) => {
     const ended = await start(harness);
     await end(harness, ended);
     const next = await start(harness);
@@ -168,7 +168,7 @@ export function briefing(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "what has caused something is delivered once more only if it never was",
+    "an entry with consequences is delivered again only if it never was",
     async (harness) => {
       const run = await start(harness);
       await join(harness, run, [aResult(1)]);
@@ -185,14 +185,14 @@ export function briefing(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("nothing asked, nothing answered", async (harness) => {
+  guarantee("an empty list of runs returns an empty list", async (harness) => {
     expect(await harness.runs.brief([])).toEqual([]);
   });
 }
 
 export function keepingRecords(guarantee: RunsGuarantee): void {
   guarantee(
-    "a delivery of a run is cancelled and found with its run, and never as a message",
+    "a delivery of a run is cancelled and found with its run, never as a message",
     async (harness) => {
       const run = await start(harness, { delayMs: 60_000 });
       const message = aMessage({ id: harness.ids.next(), now: harness.now() });
@@ -212,7 +212,7 @@ export function keepingRecords(guarantee: RunsGuarantee): void {
   );
 
   guarantee(
-    "what is left of a run is dropped with it, whatever it waits for, unless it is running; a message never is",
+    "the remaining deliveries of a run are dropped with it, whatever they wait for, except running ones; a message never is",
     async (harness) => {
       const now = harness.now();
       const run = await start(harness);
@@ -240,7 +240,7 @@ export function keepingRecords(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("a dropped message is in no line", async (harness) => {
+  guarantee("a dropped delivery is in no line", async (harness) => {
     const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
     const features = ["WF_TriggerOnConfig"] as const;
     const plan = { features, headers: [], policy: aPolicy({ flow }) };

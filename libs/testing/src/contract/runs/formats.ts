@@ -31,7 +31,7 @@ const isAway = { name: "StoreError", code: "unavailable" };
 
 export function formats(guarantee: RunsGuarantee): void {
   guarantee(
-    "of a run above this build's format nothing is said, and nothing changed",
+    "a run above this build's format returns nothing and does not change",
     async (harness) => {
       const { runs } = harness;
       const run = await startNewer(harness);
@@ -45,7 +45,7 @@ export function formats(guarantee: RunsGuarantee): void {
   );
 
   guarantee(
-    "a run above this build's format is not rung, and its delivery is not claimed",
+    "a run above this build's format does not ring, and its delivery is not claimed",
     async (harness) => {
       const { root } = await startNewer(harness);
       await harness.advance(limits.ringAheadMs);

@@ -100,7 +100,7 @@ export function resuming(guarantee: RunsGuarantee): void {
   const names = ["s1", "p2", "p3", "s3"];
 
   guarantee(
-    "a run that goes on from a failed one has its entries, under ids of its own",
+    "a resumed run has the entries of the failed one, under its own ids",
     async (harness) => {
       const of = await aFailedRun(harness);
       const run = await resumed(harness, of);
@@ -120,7 +120,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("it has the parts that are asked for, and no others", async (harness) => {
+  guarantee("a resumed run has the requested parts, and no others", async (harness) => {
     const of = await aFailedRun(harness);
     const run = await resumed(harness, of);
 
@@ -131,7 +131,7 @@ export function resuming(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "it has what the log tells of steps that are done, and of those that wait what is asked for",
+    "a resumed run has the log of finished steps, and the requests of waiting ones",
     async (harness) => {
       const of = await aFailedRun(harness);
       // As if left by steps that are done since.
@@ -151,7 +151,7 @@ export function resuming(guarantee: RunsGuarantee): void {
   );
 
   guarantee(
-    "a resumed run goes on alone: its changes, and the end of the other, do not meet",
+    "a resumed run is separate: its changes and the end of the failed run do not meet",
     async (harness) => {
       const of = await aFailedRun(harness);
       const run = await resumed(harness, of);
@@ -175,7 +175,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(rung).toEqual([expect.objectContaining({ kind: "run", run: { key, root } })]);
   });
 
-  guarantee("a run that was swept, in part or whole, does not go on", async (harness) => {
+  guarantee("a run that was swept, in part or whole, is not resumed", async (harness) => {
     const of = await aFailedRun(harness);
     expect(await resume(harness, of, { names: ["c4", "c9"] })).toBe("gone");
     await harness.advance(1_000);
@@ -185,7 +185,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(await harness.runs.get({ tenant: aTenant, id: runId("resumed") })).toBeUndefined();
   });
 
-  guarantee("under the id of an active run none goes on", async (harness) => {
+  guarantee("no run is resumed under the id of an active run", async (harness) => {
     const of = await aFailedRun(harness);
     const active = await start(harness, { id: runId("resumed") });
 
@@ -194,7 +194,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(history).toHaveLength(1);
   });
 
-  guarantee("the same run may be resumed often, one after the other", async (harness) => {
+  guarantee("a run may be resumed many times, one after the other", async (harness) => {
     const of = await aFailedRun(harness);
     const roots: string[] = [];
     for (const id of ["a", "b", "c"].map(runId)) {
@@ -206,7 +206,7 @@ export function resuming(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "the newest run, of those that are active if any is, is found by the ids of those that it goes on from",
+    "the newest run, an active one first, is found by the ids of the runs that it resumes",
     async (harness) => {
       const byAlias = async (id: RunId, tenant = aTenant) =>
         (await harness.runs.byAlias(tenant, id))?.id;
@@ -228,47 +228,41 @@ export function resuming(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee(
-    "an event that comes for a run that was resumed takes the place of none that came before",
-    async (harness) => {
-      const { runs } = harness;
-      const run = await start(harness);
-      for (const said of ["first", "second"]) await note(harness, run, said);
-      const of = await failed(harness, run);
-      const names = of.state.notes.map(({ part: name }) => name);
-      const next = await resumed(harness, of, { names });
-      for (const said of ["third", "fourth", "fifth"]) await note(harness, next, said);
+  guarantee("an event of a resumed run replaces no earlier event", async (harness) => {
+    const { runs } = harness;
+    const run = await start(harness);
+    for (const said of ["first", "second"]) await note(harness, run, said);
+    const of = await failed(harness, run);
+    const names = of.state.notes.map(({ part: name }) => name);
+    const next = await resumed(harness, of, { names });
+    for (const said of ["third", "fourth", "fifth"]) await note(harness, next, said);
 
-      const seen = await current(harness, next);
-      const notes = isActive(seen) ? seen.state.notes : [];
-      const bodies = await Promise.all(notes.map(({ part: name }) => runs.part(next, name)));
-      expect(bodies.map((each) => new TextDecoder().decode(each?.body))).toEqual([
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-      ]);
-    },
-  );
+    const seen = await current(harness, next);
+    const notes = isActive(seen) ? seen.state.notes : [];
+    const bodies = await Promise.all(notes.map(({ part: name }) => runs.part(next, name)));
+    expect(bodies.map((each) => new TextDecoder().decode(each?.body))).toEqual([
+      "first",
+      "second",
+      "third",
+      "fourth",
+      "fifth",
+    ]);
+  });
 
-  guarantee(
-    "a name of a part is given once: a change that gives it again fails",
-    async (harness) => {
-      const run = await start(harness);
-      await note(harness, run, "first");
-      const before = await current(harness, run);
+  guarantee("a change that repeats the name of a part fails", async (harness) => {
+    const run = await start(harness);
+    await note(harness, run, "first");
+    const before = await current(harness, run);
 
-      await expect(note(harness, run, "second", "n1")).rejects.toThrow();
+    await expect(note(harness, run, "second", "n1")).rejects.toThrow();
 
-      expect(await current(harness, run)).toEqual(before);
-      expect((await harness.runs.part(run, "n1"))?.body).toEqual(text("first"));
-      await note(harness, run, "third");
-      expect((await current(harness, run)).version).toBe(before.version + 1);
-    },
-  );
+    expect(await current(harness, run)).toEqual(before);
+    expect((await harness.runs.part(run, "n1"))?.body).toEqual(text("first"));
+    await note(harness, run, "third");
+    expect((await current(harness, run)).version).toBe(before.version + 1);
+  });
 
-  guarantee("how an entry is delivered is kept where it is said", async (harness) => {
+  guarantee("the settings of a delivery are kept with its entry", async (harness) => {
     const sent: EntryDelivery = {
       ...{ url: "https://other.example/", method: "PUT", notBefore: 7, callerIp: "::1", hop: 2 },
       headers: [["X-Own", "é"]],
@@ -285,7 +279,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect((await harness.runs.get(run))?.version).toBe(2);
   });
 
-  guarantee("runs that wait for the end of a run are remembered with it", async (harness) => {
+  guarantee("a run remembers the runs that wait for its end", async (harness) => {
     const run = await start(harness);
     const { id, key, root, url, createdAt } = await start(harness, { id: runId("parent") });
     const heir = { id, key, root, url, createdAt, step: 3 };

@@ -15,7 +15,7 @@ import {
 } from "./harness.ts";
 
 export function starting(guarantee: RunsGuarantee): void {
-  guarantee("a start makes head, first entry and its delivery at once", async (harness) => {
+  guarantee("a start makes head, first entry and first delivery at once", async (harness) => {
     const body = text('{"a":1}');
     const run = await start(harness, { body });
 
@@ -33,7 +33,7 @@ export function starting(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "of many starts of one id at once one starts, and all are told of it",
+    "of many starts of one id at once one starts the run, and all return it",
     async (harness) => {
       const outcomes = await Promise.all(Array.from({ length: 50 }, () => tryStart(harness)));
 
@@ -46,7 +46,7 @@ export function starting(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("an id whose run is active is told, and changed by no start", async (harness) => {
+  guarantee("a start of an active id returns its run, and changes nothing", async (harness) => {
     const run = await start(harness);
     await join(harness, run, [aResult(1)]);
     const before = await current(harness, run);
@@ -56,7 +56,7 @@ export function starting(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "an id is free again when its run has ended: the next use, and a later time",
+    "an id is free again after the end of its run: the next use, and a later time",
     async (harness) => {
       const first = await start(harness, { body: text("1") });
       await end(harness, first);
@@ -72,7 +72,7 @@ export function starting(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("a root has one run, also when that has ended", async (harness) => {
+  guarantee("a root has one run, even after that run's end", async (harness) => {
     const first = await start(harness, { body: text("1") });
     const { root } = first;
     await end(harness, first);
@@ -88,7 +88,7 @@ export function starting(guarantee: RunsGuarantee): void {
     expect(await harness.runs.get({ tenant: aTenant, id: runId("another") })).toBeUndefined();
   });
 
-  guarantee("of many starts beside the end of a run one is the next use", async (harness) => {
+  guarantee("many starts at the end of a run make one next use", async (harness) => {
     const first = await start(harness);
     const [, ...outcomes] = await Promise.all([
       end(harness, first),
@@ -125,7 +125,7 @@ export function addressing(guarantee: RunsGuarantee): void {
     ).toBeUndefined();
   });
 
-  guarantee("the run of another tenant is unknown, and its id is free", async (harness) => {
+  guarantee("another tenant's run is unknown, and its id is free", async (harness) => {
     const run = await start(harness);
     const theirs = { tenant: anotherTenant, id: run.id };
 

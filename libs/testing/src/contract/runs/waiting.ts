@@ -41,7 +41,7 @@ export function waiting(guarantee: RunsGuarantee): void {
   });
 
   guarantee(
-    "runs that wait for an event are found by it, by their tenant, until they do not",
+    "runs that wait for an event are found by it, by their tenant, while they wait",
     async (harness) => {
       const later = harness.now() + 60_000;
       const [one, two, theirs] = [
@@ -101,7 +101,7 @@ export function waiting(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("a run that waits for nothing any more rings no more", async (harness) => {
+  guarantee("a run that no longer waits does not ring", async (harness) => {
     const run = await start(harness);
     await wait(harness, run, 1, harness.now() + 1_000);
     await join(harness, run, [aResult(1)]);

@@ -6,12 +6,12 @@ import { newId } from "../../builders/message.ts";
 import { type TokenGuarantee } from "./harness.ts";
 
 export function deduplication(guarantee: TokenGuarantee): void {
-  guarantee("a key that was not claimed is the claimer's", async ({ tokens }) => {
+  guarantee("an unclaimed key goes to its first claimer", async ({ tokens }) => {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "mine" }]);
   });
 
   guarantee(
-    "a key that was claimed is pending for others, with the id it was claimed for",
+    "a claimed key is pending for others, with the id it was claimed for",
     async ({ tokens }) => {
       const first = entry("a");
       await tokens.claim([first]);
@@ -21,7 +21,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a pending key may be taken over with the same id, so that one record comes of both",
+    "a pending key may be claimed again for the same id, and both claims lead to one record",
     async ({ tokens }) => {
       const first = entry("a");
       await tokens.claim([first]);
@@ -31,7 +31,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee("a key that was confirmed answers with its id", async ({ tokens }) => {
+  guarantee("a confirmed key returns its id", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await tokens.confirm([first]);
@@ -41,7 +41,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "a key whose work is gone is free for one claimer, however often it is claimed instead",
+    "a key whose record does not exist is free for one claimer, however often that is claimed",
     async ({ tokens }) => {
       const [gone, next, last] = [entry("a"), entry("a"), entry("a")];
       await tokens.claim([gone]);
@@ -61,7 +61,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee("a confirm of another id leaves a pending key as it is", async ({ tokens }) => {
+  guarantee("a confirmation of another id leaves a pending key unchanged", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await tokens.confirm([entry("a")]);
@@ -69,7 +69,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
   });
 
-  guarantee("a confirm of another id leaves a key that is done as it is", async ({ tokens }) => {
+  guarantee("a confirmation of another id leaves a confirmed key unchanged", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await tokens.confirm([first]);
@@ -79,7 +79,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "a confirm of a key that has run out sets it, since its record is there",
+    "a confirmation sets a key that has expired, since its record exists",
     async ({ tokens }) => {
       const first = entry("a");
       await tokens.confirm([first]);
@@ -88,7 +88,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee("confirming twice is confirming once", async ({ tokens }) => {
+  guarantee("a second confirmation changes nothing", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await Promise.all([tokens.confirm([first]), tokens.confirm([first])]);
@@ -97,7 +97,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
   });
 
-  guarantee("each key of a call is answered for itself, in order", async ({ tokens }) => {
+  guarantee("each key of a call has its own result, in order", async ({ tokens }) => {
     const [done, pending] = [entry("done"), entry("pending")];
     await tokens.claim([done, pending]);
     await tokens.confirm([done]);
@@ -131,7 +131,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "of 50 publishers of one key exactly one gets it, and the rest hear its id",
+    "of 50 publishers of one key exactly one gets it, and the others get its id",
     async ({ tokens, other = tokens }) => {
       const entries = Array.from({ length: 50 }, () => entry("a"));
 
@@ -147,7 +147,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a key that was never confirmed stays pending as long as a window lasts, and is then free again",
+    "an unconfirmed key is pending for the length of a window, and then free again",
     async ({ tokens, advance }) => {
       const first = entry("a");
       await tokens.claim([first]);
@@ -163,7 +163,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a take-over holds the key as long once more",
+    "a take-over starts the pending time of the key again",
     async ({ tokens, advance }) => {
       const first = entry("a");
       await tokens.claim([first]);
@@ -177,7 +177,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a window lasts ten minutes from its confirmation, and then ends",
+    "a window lasts ten minutes from its confirmation",
     async ({ tokens, advance }) => {
       const first = entry("a");
       await tokens.claim([first]);

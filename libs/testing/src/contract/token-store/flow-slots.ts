@@ -16,7 +16,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   strangers(anyGuarantee);
   const guarantee = onKnownLanes(anyGuarantee);
 
-  guarantee("the first in order get the free slots", async ({ tokens }) => {
+  guarantee("free slots go to the first in order", async ({ tokens }) => {
     const line = ids(5);
 
     const { granted } = await tokens.acquire(lane, line, threeAtOnce);
@@ -39,7 +39,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   });
 
   anyGuarantee(
-    "all slots are free again, in whatever order they are released, used or not",
+    "all slots are free again after their releases, in any order, used or not",
     async ({ tokens }) => {
       let lanes = 0;
       const open = async (): Promise<Taking> => {
@@ -72,7 +72,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "a reset begins a window with nothing counted, to which no earlier token comes back",
+    "a reset begins an empty window, and an earlier token does not return to it",
     async ({ tokens }) => {
       const before = ids(3);
       await tokens.acquire(lane, before, threePerTenSeconds);
@@ -98,7 +98,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "releasing a slot that is not held, or twice, frees no other slot",
+    "a release of a slot that is not held, or a second release, frees no other slot",
     async ({ tokens }) => {
       const [first, ...others] = ids(4);
       if (!first) throw new Error("unreachable");
@@ -114,7 +114,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a slot that is neither renewed nor released ends by itself with its lease",
+    "a slot that is neither renewed nor released ends with its lease",
     async ({ tokens, advance }) => {
       await tokens.acquire(lane, ids(3), threeAtOnce);
       await advance(limits.leaseMs - marginMs);
@@ -129,7 +129,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a slot that is renewed is held on, and one that is gone is named",
+    "a renewed slot is held, and a lost one is named",
     async ({ tokens, advance }) => {
       const [kept, dropped, released] = ids(3);
       if (!kept || !dropped || !released) throw new Error("unreachable");
@@ -148,7 +148,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee("a lower limit holds at once, a higher one too", async ({ tokens }) => {
+  guarantee("a changed limit applies at once, lower or higher", async ({ tokens }) => {
     await tokens.acquire(lane, ids(2), threeAtOnce);
 
     const lower = await tokens.acquire(lane, ids(2), { parallelism: 1, periodMs: 1_000 });
@@ -172,7 +172,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a window of dispatches starts with the first and lets the rate through, whatever has finished",
+    "a window begins with its first dispatch and grants up to the rate, whatever has finished",
     async ({ tokens, now }) => {
       const from = now();
       const first = await tokens.acquire(lane, ids(2), threePerTenSeconds);
@@ -195,7 +195,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a window that is over opens again, and the next starts with its own first dispatch",
+    "a window ends after its period, and the next begins with its own first dispatch",
     async ({ tokens, advance }) => {
       const short: FlowLimits = { rate: 2, periodMs: 5_000 };
       const first = await tokens.acquire(lane, ids(2), short);
@@ -211,7 +211,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     5_500,
   );
 
-  guarantee("both limits hold together", async ({ tokens }) => {
+  guarantee("parallelism and rate apply together", async ({ tokens }) => {
     const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 10_000 };
     const first = await tokens.acquire(lane, ids(9), both);
     await finish(tokens, first.granted);
@@ -224,7 +224,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "a message that holds an unused slot already gets it again, and costs no dispatch",
+    "a message with an unused slot gets it again without another dispatch",
     async ({ tokens }) => {
       const [first, second] = ids(2);
       if (!first || !second) throw new Error("unreachable");
@@ -256,7 +256,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a grant that runs out gives its slot and its dispatch back",
+    "a grant that ends unused gives its slot and its dispatch back",
     async ({ tokens, advance }) => {
       const perHour: FlowLimits = { rate: 3, parallelism: 3, periodMs: 3_600_000 };
       const [used, ...unused] = ids(3);
@@ -275,7 +275,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a lane whose slot ended in use grants nothing until it is told what runs",
+    "a lane whose slot ended in use grants nothing until it is told which calls run",
     async ({ tokens, advance }) => {
       const [running, ended] = ids(2);
       if (!running || !ended) throw new Error("unreachable");
@@ -294,7 +294,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a call whose lease was proven has its slot back, whatever became of that",
+    "a call with a proven lease has its slot again after the slot was lost",
     async ({ tokens, advance }) => {
       const line = ids(3);
       await tokens.acquire(lane, line, threeAtOnce);
@@ -309,17 +309,14 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee(
-    "a message that was not granted for lack of a slot costs no dispatch",
-    async ({ tokens }) => {
-      const both: FlowLimits = { parallelism: 1, rate: 2, periodMs: 10_000 };
-      const first = await tokens.acquire(lane, ids(5), both);
-      for (let i = 0; i < 5; i++) await tokens.acquire(lane, ids(1), both);
-      await finish(tokens, first.granted);
+  guarantee("a message without a free slot costs no dispatch", async ({ tokens }) => {
+    const both: FlowLimits = { parallelism: 1, rate: 2, periodMs: 10_000 };
+    const first = await tokens.acquire(lane, ids(5), both);
+    for (let i = 0; i < 5; i++) await tokens.acquire(lane, ids(1), both);
+    await finish(tokens, first.granted);
 
-      expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
-    },
-  );
+    expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
+  });
 
   for (const seed of [1, 2, 3, 4, 5]) {
     guarantee(
@@ -351,20 +348,17 @@ const onKnownLanes =
 
 /** Lanes that the store does not know, or has forgotten. */
 function strangers(guarantee: TokenGuarantee): void {
-  guarantee(
-    "a store that was flushed does not know its lanes until it is told",
-    async ({ tokens }) => {
-      const { isUnknown } = await tokens.acquire(lane, ids(1), threeAtOnce);
-      await tokens.restore(lane, [], undefined);
+  guarantee("a flushed store does not know its lanes until it is told", async ({ tokens }) => {
+    const { isUnknown } = await tokens.acquire(lane, ids(1), threeAtOnce);
+    await tokens.restore(lane, [], undefined);
 
-      expect(isUnknown).toBe(true);
-      expect((await tokens.acquire(lane, ids(1), threeAtOnce)).granted).toHaveLength(1);
-      expect((await tokens.acquire(otherLane, ids(1), threeAtOnce)).isUnknown).toBe(true);
-    },
-  );
+    expect(isUnknown).toBe(true);
+    expect((await tokens.acquire(lane, ids(1), threeAtOnce)).granted).toHaveLength(1);
+    expect((await tokens.acquire(otherLane, ids(1), threeAtOnce)).isUnknown).toBe(true);
+  });
 
   guarantee(
-    "a lane that was told its holders counts them until their time, and its window too",
+    "a lane counts the holders that it was told until their time, and the window, too",
     async ({ tokens, now }) => {
       const [holder, expired] = ids(2);
       if (!holder || !expired) throw new Error("unreachable");
@@ -385,7 +379,7 @@ function strangers(guarantee: TokenGuarantee): void {
   );
 
   guarantee(
-    "a lane that is told by two at once, or after a grant, forgets no slot",
+    "a lane that is told by two at once, or after a grant, keeps every slot",
     async ({ tokens, other = tokens }) => {
       const [holder] = ids(1);
       if (!holder) throw new Error("unreachable");
@@ -402,39 +396,33 @@ function strangers(guarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee(
-    "a lane that is told again keeps what it has dispatched since",
-    async ({ tokens, now }) => {
-      const window = { startedAt: now() - 1_000, count: 2 };
-      const rate: FlowLimits = { rate: 9, periodMs: 60_000 };
-      await tokens.restore(lane, [], window);
-      await tokens.acquire(lane, ids(3), rate);
-      await tokens.restore(lane, [], window);
-      await tokens.restore(lane, [], { startedAt: window.startedAt - 60_000, count: 9 });
-      await tokens.restore(lane, [], undefined);
+  guarantee("a lane that is told again keeps its later dispatches", async ({ tokens, now }) => {
+    const window = { startedAt: now() - 1_000, count: 2 };
+    const rate: FlowLimits = { rate: 9, periodMs: 60_000 };
+    await tokens.restore(lane, [], window);
+    await tokens.acquire(lane, ids(3), rate);
+    await tokens.restore(lane, [], window);
+    await tokens.restore(lane, [], { startedAt: window.startedAt - 60_000, count: 9 });
+    await tokens.restore(lane, [], undefined);
 
-      expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 5 });
-    },
-  );
+    expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 5 });
+  });
 
-  guarantee("a lane that was not used has no slots and no window", async ({ tokens }) => {
+  guarantee("an unused lane has no slots and no window", async ({ tokens }) => {
     expect(await tokens.peek(lane)).toEqual({ slots: 0 });
   });
 
-  guarantee(
-    "a lane that is not known grants nothing, and does not become known by being asked",
-    async ({ tokens }) => {
-      const line = ids(2);
+  guarantee("an unknown lane grants nothing, and stays unknown when asked", async ({ tokens }) => {
+    const line = ids(2);
 
-      const unknown = { granted: [], isUnknown: true };
-      expect(await tokens.acquire(lane, line, threeAtOnce)).toEqual(unknown);
-      expect(await tokens.acquire(lane, line, threePerTenSeconds)).toEqual(unknown);
-      expect(await tokens.use(lane, line)).toEqual(line);
-      await tokens.release(lane, line);
-      expect(await tokens.peek(lane)).toEqual({ slots: 0 });
-      expect(await tokens.acquire(lane, line, threeAtOnce)).toEqual(unknown);
-    },
-  );
+    const unknown = { granted: [], isUnknown: true };
+    expect(await tokens.acquire(lane, line, threeAtOnce)).toEqual(unknown);
+    expect(await tokens.acquire(lane, line, threePerTenSeconds)).toEqual(unknown);
+    expect(await tokens.use(lane, line)).toEqual(line);
+    await tokens.release(lane, line);
+    expect(await tokens.peek(lane)).toEqual({ slots: 0 });
+    expect(await tokens.acquire(lane, line, threeAtOnce)).toEqual(unknown);
+  });
 }
 
 /** Clocks of stores need not count single milliseconds, and clocks that cannot be moved run on during other proofs. */

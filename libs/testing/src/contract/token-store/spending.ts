@@ -22,7 +22,7 @@ export function spending(guarantee: TokenGuarantee): void {
     expect(await tokens.spend("a", 4, 10, hourMs)).toEqual({ isWithin: true, left: 0 });
   });
 
-  guarantee("of many that spend at once no more than the bound is spent", async (harness) => {
+  guarantee("many that spend at once never exceed the bound", async (harness) => {
     const { tokens, other = tokens } = harness;
     const spent = await Promise.all(
       Array.from({ length: 40 }, (_, i) => (i % 2 ? tokens : other).spend("a", 1, 25, hourMs)),
@@ -32,7 +32,7 @@ export function spending(guarantee: TokenGuarantee): void {
   });
 
   guarantee(
-    "a bound that was lowered leaves nothing, and takes nothing back",
+    "a lowered bound leaves nothing to spend, and takes nothing back",
     async ({ tokens }) => {
       await tokens.spend("a", 8, 10, hourMs);
 
@@ -41,7 +41,7 @@ export function spending(guarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee("spending is forgotten in its time", async ({ advance, tokens }) => {
+  guarantee("spending is forgotten after its time", async ({ advance, tokens }) => {
     await tokens.spend("a", 10, 10, 500);
     await advance(600);
 

@@ -22,6 +22,7 @@ import {
   type Authenticator,
   type BodyBudget,
   callerIp,
+  othersTurn,
   withAnswerStream,
   withReadPermit,
   type RequestKind,
@@ -96,7 +97,10 @@ export function admitted<Spec extends EndpointSpec>(
     const done: Done | Fault = await (isDoneInRoom
       ? withAnswerStream(door.answers, tenant.id, answer)
       : answer());
-    return isFault(done) ? done : replyOf(done, done.owner ?? tenant.id);
+    if (isFault(done)) return done;
+    // A call that the publish begins is written first: a run waits for it, and not for this answer.
+    if (row.kind === "publish") await othersTurn();
+    return replyOf(done, done.owner ?? tenant.id);
   };
 }
 

@@ -21,6 +21,7 @@ import {
   type AnswerStream,
   type Caller,
   callerIp,
+  othersTurn,
   withAnswerStream,
   readBody,
 } from "@posthaste/http";
@@ -96,9 +97,9 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const visit = { req, arrivedMs, tenant, callerIp: address, target, queue, body };
     const work = auditedIn(row, caller, works[row.operation]);
     // The answer of a group publish is as long as the group.
-    return target.destination.kind === "group"
-      ? withAnswerStream(answers, tenant.id, () => work(visit))
-      : work(visit);
+    if (target.destination.kind === "group")
+      return withAnswerStream(answers, tenant.id, () => work(visit));
+    return isOfStep || row.operation === "trigger" ? afterCalls(work(visit)) : work(visit);
   }
 
   /** Wraps the work of a lasting change. A dry run is not one. */
@@ -125,6 +126,13 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       return answers.streamed(res, { owner: "", ...done });
     });
   };
+}
+
+/** Resolves when the calls that the work has begun are written: a run waits for them, and not for the answer. */
+async function afterCalls<T>(work: Promise<T>): Promise<T> {
+  const done = await work;
+  await othersTurn();
+  return done;
 }
 
 const queueIn = (row: RawTargetRow, { names }: ParsedTarget): string | undefined =>

@@ -1,4 +1,5 @@
 /** The checks that every request to management passes: credentials first, whatever the request. */
+import { type IncomingMessage } from "node:http";
 import {
   type Answer,
   type Endpoint,
@@ -23,10 +24,15 @@ import {
   type BodyBudget,
   callerIp,
   isOfOtherOrigin,
+  type Place,
+  queryOf,
   refusalOfOtherOrigin,
+  type Reply,
+  replyOf,
+  type Response,
   type StreamedReply,
+  type Work as RouteWork,
 } from "@posthaste/http";
-import { queryOf, type Reply, replyOf, type Work as RouteWork } from "@posthaste/http/router";
 import { type OperatorActor, type Operators } from "./operator.ts";
 import { type Work } from "./works/work.ts";
 
@@ -39,9 +45,6 @@ export type Door = {
   readonly log: Log;
 };
 
-type Request = Parameters<RouteWork>[0];
-type Response = Parameters<RouteWork>[1];
-
 /** All operators are one owner of the memory for bodies. */
 const operator = "operator";
 
@@ -53,20 +56,19 @@ export function admitted<Spec extends EndpointSpec>(
   work: Work<Spec, Answer>,
 ): RouteWork {
   const answer = async (
-    req: Request,
+    req: IncomingMessage,
     res: Response,
-    address: string,
-    by: OperatorActor,
+    params: Place["params"],
+    { address, by }: { readonly address: string; readonly by: OperatorActor },
   ): Promise<Answer | Fault> => {
     const owner = { tenant: operator, address };
-    const { params } = req;
     const search = queryOf(req);
     const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
     if (isFault(asked)) return asked;
     if (!isChange(row, asked.query)) return work(asked);
     const named = row.namedBy?.(asked.body);
     const change = {
-      tenant: tenantOf(row.path, params["id"]?.toString(), named),
+      tenant: tenantOf(row.path, params["id"], named),
       by,
       operation,
       resource: resourceOf(row, params, asked.body),
@@ -74,7 +76,7 @@ export function admitted<Spec extends EndpointSpec>(
     };
     return door.audit(change, () => work(asked));
   };
-  return async (req, res) => {
+  return async (req, res, { params, path }) => {
     const address = callerIp(req, door.trustedProxies);
     // Browsers store a password and send it along with requests of other pages. Such a request is not counted as a guess.
     if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
@@ -82,9 +84,10 @@ export function admitted<Spec extends EndpointSpec>(
     if (isFault(caller)) return caller;
     const refused = refusalOfRole(caller.role, row);
     if (refused) return refused;
+    const make = () => answer(req, res, params, { address, by: caller });
     const answered = await (isChanging(row.kind)
-      ? audited(door, req, address, () => answer(req, res, address, caller))
-      : answer(req, res, address, caller));
+      ? audited(door, { method: row.method.toUpperCase(), to: path, address }, make)
+      : make());
     return isFault(answered) ? answered : secret(replyOf(answered, operator));
   };
 }
@@ -105,13 +108,12 @@ const idLengthMax = 128;
 /** Logs one line for each change, and for each change that was refused. */
 async function audited(
   door: Door,
-  req: Request,
-  address: string,
+  asked: { readonly method: string; readonly to: string; readonly address: string },
   change: () => Promise<Answer | Fault>,
 ): Promise<Answer | Fault> {
   const result = await change();
   const outcome = isFault(result) ? result.fault : "done";
-  door.log.info("management.asked", { method: req.method, to: req.path, outcome, address });
+  door.log.info("management.asked", { ...asked, outcome });
   if (!isFault(result)) await tellOfChange(door);
   return result;
 }

@@ -38,14 +38,14 @@ describe("a message", () => {
       // letter even if the live stream reported that the dead letter is gone before the retry was answered.
       const answerLate = async (route: Route): Promise<void> => {
         const response = await route.fetch();
-        await page.getByText("There is no such dead letter any more").waitFor();
+        await page.getByText("This dead letter no longer exists").waitFor();
         await route.fulfill({ response });
       };
       await page.route("**/dlq/retry/**", answerLate, { times: 1 });
       await page.getByRole("button", { name: /^Retry/ }).click();
       await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
       await isThere(page, "Failed after 1 attempt: status 503");
-      await isThere(page, "It is a dead letter");
+      await isThere(page, /^Dead letter: /);
 
       // The corrected message arrives.
       pages.works("/welcome-mail");
@@ -71,11 +71,11 @@ describe("a message", () => {
       const { page, look } = opened;
 
       await page.getByRole("link", { name: "Edit and send…" }).click();
-      await isThere(page, "is sent as it was where it is not given: header x-secret");
+      await isThere(page, "are sent unchanged unless you fill them in: header x-secret");
       await page.getByLabel("Body", { exact: true }).fill('{"order":17}');
       await page.getByText(`dlq/retry/${letter}?replaceBody=true`).waitFor();
       await look();
-      await page.getByRole("button", { name: "Publish the message" }).click();
+      await page.getByRole("button", { name: "Publish message" }).click();
       await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
       await isThere(page, /^delivered$/);
       const [, arrived] = await pages.destination.arrivals("/edited", 2);
@@ -86,10 +86,10 @@ describe("a message", () => {
       const made = page.url().split("/").at(-1) ?? "";
       await page.getByRole("link", { name: failed }).click();
       await page.getByRole("heading", { level: 1, name: `Message ${failed}` }).waitFor();
-      await isThere(page, "It was retried as");
+      await isThere(page, "Retried as");
       await page.getByRole("link", { name: made }).waitFor();
       await find(page, letter, letter);
-      await isThere(page, "There is no such dead letter any more.");
+      await isThere(page, "This dead letter no longer exists.");
       await page.getByRole("link", { name: failed }).waitFor();
       await page.getByRole("link", { name: made }).click();
       await page.getByRole("heading", { level: 1, name: `Message ${made}` }).waitFor();
@@ -103,7 +103,7 @@ describe("a message", () => {
     await pages.server.client.delete(`/v2/dlq/${await letterId("gone")}`);
     const { page } = await pages.signedIn(`#/messages/${failed}`);
 
-    await isThere(page, "Its dead letter was removed, sent again as a message that the log");
+    await isThere(page, "Its dead letter was removed, has expired, or was sent again");
   });
 
   journey("is found by filters in words, which the address keeps", async () => {
@@ -306,7 +306,7 @@ describe("waiting messages", () => {
     await isThere(page, "2 of 2 cancelled");
     await isThere(page, /^finished$/);
     await look();
-    await page.getByRole("link", { name: "messages of this filter" }).click();
+    await page.getByRole("link", { name: "messages with this filter" }).click();
     const rows = page.getByRole("table").locator("tbody tr");
     for (const id of meant)
       await rows.filter({ hasText: id }).filter({ hasText: "cancelled" }).waitFor();
@@ -386,7 +386,7 @@ describe("a text typed into the search leads", () => {
       }
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox", { name: "Go to anything" }).fill("of-nothing");
-      await isThere(page, "Nothing is called of-nothing.");
+      await isThere(page, "Nothing found for of-nothing.");
 
       // The browser itself reports each 404.
       allowed.push(/404/);
@@ -472,13 +472,10 @@ describe("dead letters", () => {
       await page.getByRole("button", { name: "Retry all of these" }).click();
       await page.getByRole("button", { name: "Retry 105" }).click();
       await isThere(page, "100 of 105 retried");
-      await page
-        .getByRole("alert")
-        .getByText("Something between this page and Posthaste")
-        .waitFor();
+      await page.getByRole("alert").getByText("A proxy between this page and Posthaste").waitFor();
       await page.getByRole("button", { name: "Retry all of these" }).click();
       await isThere(page, "5 dead letters would be retried");
-      await page.getByRole("button", { name: "Leave them" }).click();
+      await page.getByRole("button", { name: "Not now" }).click();
 
       expect(await pages.letters("half")).toHaveLength(5);
       allowed.push(/502/);

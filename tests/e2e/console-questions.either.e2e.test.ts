@@ -94,7 +94,7 @@ describe("two clicks from the overview show", () => {
 
   journey("which destination fails most, why, and since when", async () => {
     const { page, look } = await overview();
-    const failing = page.getByRole("region", { name: "Destinations that fail", exact: true });
+    const failing = page.getByRole("region", { name: "Failing destinations", exact: true });
 
     const row = failing.getByRole("row").filter({ hasText: "/webhooks/crm" });
     await row.filter({ hasText: "3" }).filter({ hasText: "status 503" }).waitFor();
@@ -109,19 +109,19 @@ describe("two clicks from the overview show", () => {
 
   journey("what is stuck, and what holds it", async () => {
     const { page } = await overview();
-    const held = page.getByRole("region", { name: "Held up", exact: true });
+    const held = page.getByRole("region", { name: "Held messages", exact: true });
 
     await held.getByRole("row").filter({ hasText: "mails" }).filter({ hasText: "paused" }).click();
     await page.getByRole("heading", { level: 1, name: "Queue mails" }).waitFor();
-    await isThere(page, "It is paused");
+    await isThere(page, "The queue is paused");
     await page.getByRole("link", { name: "waiting", exact: true }).click();
     await page.getByRole("row").filter({ hasText: "mails" }).getByRole("link").click();
-    await isThere(page, "Its queue mails is paused");
+    await isThere(page, "The queue mails is paused");
   });
 
   journey("what fires at nine", async () => {
     const { page } = await overview();
-    const next = page.getByRole("region", { name: "Fires next", exact: true });
+    const next = page.getByRole("region", { name: "Next schedules", exact: true });
 
     const row = next.getByRole("row").filter({ hasText: "at-nine" });
     await row.filter({ hasText: "At 09:00 (UTC)" }).waitFor();
@@ -131,7 +131,7 @@ describe("two clicks from the overview show", () => {
 
   journey("which step of a run failed, with what error, after how many tries", async () => {
     const { page, look } = await overview();
-    const failed = page.getByRole("region", { name: "Runs that failed", exact: true });
+    const failed = page.getByRole("region", { name: "Failed runs", exact: true });
 
     await failed.getByRole("row").filter({ hasText: "the card was declined" }).click();
     await isThere(page, "The step charge failed after 2 attempts: status 500, the card was");
@@ -160,14 +160,14 @@ describe("two clicks from the overview begin to", () => {
     await page.getByLabel("Body", { exact: true }).fill('{"order":16,"again":true}');
     await page.getByLabel("Retries", { exact: true }).fill("many");
     await page.getByText(`--data-binary '{"order":16,"again":true}'`).waitFor();
-    await page.getByRole("button", { name: "Publish the message" }).click();
+    await page.getByRole("button", { name: "Publish message" }).click();
     // The API's fault stands at its field, and the form keeps its values.
     await page.locator("[name=retries][aria-invalid=true]").waitFor();
     const retries = page.getByLabel("Retries", { exact: true });
     expect(await page.getByLabel("Body", { exact: true }).inputValue()).toContain("again");
     await look();
     await retries.fill("2");
-    await page.getByRole("button", { name: "Publish the message" }).click();
+    await page.getByRole("button", { name: "Publish message" }).click();
     await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
     const arrived = await pages.destination.arrival("/changed");
 
@@ -178,14 +178,14 @@ describe("two clicks from the overview begin to", () => {
 
   journey("approve the run that waits", async () => {
     const { page, look } = await overview();
-    const waits = page.getByRole("region", { name: "Waits for an event", exact: true });
+    const waits = page.getByRole("region", { name: "Runs that wait for an event", exact: true });
 
     await waits.getByRole("row").filter({ hasText: "wfr_order-18" }).click();
     await isThere(page, "The step approval waits for the event order-18");
-    await page.getByRole("button", { name: "Tell the event…" }).click();
-    await page.getByLabel("What it is told").fill('{"approved":"by ada"}');
+    await page.getByRole("button", { name: "Send event…" }).click();
+    await page.getByLabel("Data of the event").fill('{"approved":"by ada"}');
     await look();
-    await page.getByRole("button", { name: "Tell it", exact: true }).click();
+    await page.getByRole("button", { name: "Send event", exact: true }).click();
     await page.getByText(/^succeeded$/).waitFor();
     await page.getByRole("option", { name: /ship/ }).click();
     await page.getByRole("region", { name: "Step ship" }).getByText("by ada").waitFor();
@@ -220,12 +220,12 @@ describe("two clicks from the overview begin to", () => {
     await page.getByRole("link", { name: "Queues", exact: true }).click();
     await page.getByRole("button", { name: "New queue" }).click();
     await page.getByLabel("Name", { exact: true }).fill("made-here");
-    await page.getByLabel("At once").fill("3");
-    await page.getByRole("button", { name: "Make the queue" }).click();
+    await page.getByLabel("Parallelism").fill("3");
+    await page.getByRole("button", { name: "Create queue" }).click();
     await page.getByRole("heading", { level: 1, name: "Queue made-here" }).waitFor();
-    await page.getByRole("button", { name: "Change…" }).click();
-    await page.getByLabel("At once").fill("5");
-    await page.getByRole("button", { name: "Change the queue" }).click();
+    await page.getByRole("button", { name: "Edit…" }).click();
+    await page.getByLabel("Parallelism").fill("5");
+    await page.getByRole("button", { name: "Save queue" }).click();
     await page.getByRole("dialog", { name: /^Change/ }).waitFor({ state: "detached" });
     expect((await client.get("/v2/queues/made-here")).object()["parallelism"]).toBe(5);
 
@@ -235,11 +235,11 @@ describe("two clicks from the overview begin to", () => {
     await page.getByLabel("Cron", { exact: true }).fill("30 7 * * 1");
     await page.getByLabel("Id of the schedule").fill("made-here");
     await isThere(page, "At 07:30, only on Monday (UTC)");
-    await page.getByRole("button", { name: "Save the schedule" }).click();
+    await page.getByRole("button", { name: "Save schedule" }).click();
     await page.getByRole("heading", { level: 1, name: "Schedule made-here" }).waitFor();
-    await page.getByRole("link", { name: "Change…" }).click();
+    await page.getByRole("link", { name: "Edit…" }).click();
     await page.getByLabel("Cron", { exact: true }).fill("30 8 * * 1");
-    await page.getByRole("button", { name: "Save the schedule" }).click();
+    await page.getByRole("button", { name: "Save schedule" }).click();
     await page.getByRole("heading", { level: 1, name: "Schedule made-here" }).waitFor();
     expect((await client.get("/v2/schedules/made-here")).object()["cron"]).toBe("30 8 * * 1");
   });
@@ -254,7 +254,7 @@ describe("a session that has ended", () => {
     await page.getByLabel("Body", { exact: true }).fill("typed before");
     await page.getByLabel("Destination", { exact: true }).fill(pages.destination.url("/ok"));
     await page.route("**/v2/publish/**", (route) => route.fulfill(refused));
-    await page.getByRole("button", { name: "Publish the message" }).click();
+    await page.getByRole("button", { name: "Publish message" }).click();
     await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
     await page.unroute("**/v2/publish/**");
     await page.getByLabel("Token").fill(developmentToken);
@@ -262,7 +262,7 @@ describe("a session that has ended", () => {
     await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
 
     expect(await page.getByLabel("Body", { exact: true }).inputValue()).toBe("typed before");
-    await page.getByRole("button", { name: "Publish the message" }).click();
+    await page.getByRole("button", { name: "Publish message" }).click();
     await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
     allowed.push(/401/);
   });

@@ -181,7 +181,7 @@ describe("a run", () => {
     await isThere(page, "2 of 2 restarted");
     await succeeded(2);
     await page.getByRole("button", { name: "Resume all of these…" }).click();
-    await isThere(page, "There are none.");
+    await isThere(page, "Nothing matches.");
     isBroken = true;
     await begin();
     isBroken = false;

@@ -160,7 +160,7 @@ describe("signing in", () => {
 
     provider?.is({ groups: ["strangers"] });
     await go();
-    await page.getByRole("alert").getByText("You are in no group that may sign in here.").waitFor();
+    await page.getByRole("alert").getByText("None of your groups may sign in here.").waitFor();
     await opened.look();
     await page.context().clearCookies();
     provider?.is({ groups: ["lookers"] });
@@ -183,7 +183,7 @@ describe("signing in", () => {
     await page.reload();
     await isThere(
       page,
-      "Something between this page and Posthaste has answered: status 502, text/html.",
+      "A proxy between this page and Posthaste answered with status 502 (text/html).",
     );
     await opened.look();
     await page.unroute("**/v2/me");
@@ -257,7 +257,7 @@ describe("a server that is away", () => {
 
     await row.waitFor();
     await page.route("**/v2/**", (route) => route.fulfill(html));
-    const said = page.getByText("Trying again…");
+    const said = page.getByText("Retrying…");
     await said.waitFor();
     const shown = [await said.count(), await page.getByRole("alert").count(), await row.count()];
     await page.unroute("**/v2/**");
@@ -313,7 +313,7 @@ describe("with the keyboard alone", () => {
       await page.keyboard.press("Enter");
       await isThere(page, /^cancelled$/);
 
-      expect([first, skippedTo]).toEqual(["Skip to the page", "main"]);
+      expect([first, skippedTo]).toEqual(["Skip to content", "main"]);
       expect(stops).toEqual(["Copy the id", "Send again…", `Cancel ${id}`]);
       expect((await pages.server.client.delete(`/v2/messages/${id}`)).status).toBe(404);
     },
@@ -380,7 +380,7 @@ describe("news", () => {
     await eventually(
       async () => {
         await page.mouse.move((box?.x ?? 0) + 20 + (moves++ % 2), (box?.y ?? 0) + 60);
-        return page.getByText("1 new, shown when the pointer rests").count();
+        return page.getByText("1 new, shown when the pointer stops").count();
       },
       (count) => count === 1,
     );
@@ -534,11 +534,11 @@ describe("groups", () => {
     await visit(opened, "/groups", "Groups");
     await page.getByRole("link", { name: "audit", exact: true }).click();
     await page.getByLabel("URL", { exact: true }).fill("no-url");
-    await page.getByRole("button", { name: "Add the endpoint" }).click();
+    await page.getByRole("button", { name: "Add endpoint" }).click();
     await page.getByText("endpoints[0].url").waitFor();
     expect(await page.getByLabel("URL", { exact: true }).getAttribute("aria-invalid")).toBe("true");
     await page.getByLabel("URL", { exact: true }).fill(other);
-    await page.getByRole("button", { name: "Add the endpoint" }).click();
+    await page.getByRole("button", { name: "Add endpoint" }).click();
     await page.getByRole("button", { name: `Remove ${other}` }).waitFor();
     await opened.look();
     await page.getByRole("button", { name: `Remove ${other}` }).click();
@@ -557,8 +557,8 @@ describe("groups", () => {
     await client.post("/v2/topics/settled/endpoints", {}, JSON.stringify({ endpoints }));
     const opened = await pages.signedIn("#/groups/settled");
     const { page, allowed } = opened;
-    const field = page.getByLabel("Headers of every publish that does not give its own");
-    const change = page.getByRole("button", { name: "Change the settings" });
+    const field = page.getByLabel("Headers for publishes that do not set their own");
+    const change = page.getByRole("button", { name: "Save default headers" });
 
     await field.fill("Service-Retires: 5");
     await change.click();
@@ -568,7 +568,7 @@ describe("groups", () => {
     await opened.look();
     await field.fill("Service-Retries: 5\nService-Label: of-settled\nService-Delay: 1h");
     await change.click();
-    await isThere(page, "The settings were changed.");
+    await isThere(page, "The default headers were saved.");
     await page.reload();
     await eventually(
       () => field.inputValue(),
@@ -595,7 +595,7 @@ describe("flow keys", () => {
 
     await page.getByRole("button", { name: "Pin a flow key" }).click();
     await page.getByLabel("Key", { exact: true }).fill(key);
-    await page.getByLabel("At once").fill("3");
+    await page.getByLabel("Parallelism").fill("3");
     await page.getByLabel("Rate").fill("20");
     await page.getByLabel("Period in seconds").fill("99999999");
     await page.getByRole("button", { name: "Pin", exact: true }).click();
@@ -633,7 +633,7 @@ describe("flow keys", () => {
 
     await visit(opened, "/flow-keys", "Flow keys");
     await isThere(page, "erp-api");
-    await page.getByLabel("Part of the key").fill("crm");
+    await page.getByLabel("Part of the flow key").fill("crm");
     await page.getByRole("button", { name: "Filter", exact: true }).click();
     await page.waitForURL(/search=crm/);
     await page.getByText("erp-api").waitFor({ state: "detached" });
@@ -643,7 +643,7 @@ describe("flow keys", () => {
     await page.getByRole("button", { name: `Resume ${key}` }).click();
     await page.getByRole("button", { name: `Pause ${key}` }).waitFor();
     await page.getByRole("button", { name: `Pin ${key}` }).click();
-    await page.getByLabel("At once").fill("7");
+    await page.getByLabel("Parallelism").fill("7");
     await page.getByLabel("Rate").fill("");
     await opened.look();
     await page.getByRole("button", { name: "Pin", exact: true }).click();
@@ -711,15 +711,15 @@ describe("the operator's console", () => {
       await page.getByRole("heading", { level: 1, name: "Tenants" }).waitFor();
       await opened.look();
       await page.getByLabel("Id", { exact: true }).fill("acme");
-      await page.getByRole("button", { name: "Make the tenant" }).click();
+      await page.getByRole("button", { name: "Create tenant" }).click();
       await page.getByRole("heading", { level: 1, name: "Tenant acme" }).waitFor();
-      await page.getByLabel("It may").selectOption({ label: "may only read" });
-      await page.getByRole("button", { name: "Make a token" }).click();
-      await page.getByText("Shown this once").waitFor();
+      await page.getByLabel("Scope").selectOption({ label: "read only" });
+      await page.getByRole("button", { name: "Create token" }).click();
+      await page.getByText("Copy the token now").waitFor();
       const token = (await page.locator(".secret").textContent()) ?? "";
       await opened.look();
-      await page.getByLabel("Retries by default").fill("5");
-      await page.getByRole("button", { name: "Change the plan" }).click();
+      await page.getByLabel("Default retries").fill("5");
+      await page.getByRole("button", { name: "Save plan" }).click();
       await eventually(
         async () => (await operator.get("/v2/tenants/acme")).text,
         (text) => text.includes('"retriesDefault":5'),
@@ -734,14 +734,14 @@ describe("the operator's console", () => {
       await page.getByText("revokeToken").first().waitFor();
       await opened.look();
       await goTo(page, "/tenants/acme");
-      await page.getByRole("button", { name: "Close the tenant acme" }).click();
+      await page.getByRole("button", { name: "Close tenant acme" }).click();
       await page.getByRole("button", { name: /^Yes, close/ }).click();
       await page.getByRole("heading", { level: 1, name: "Tenants" }).waitFor();
 
       expect((await operator.get("/v2/tenants/acme")).status).toBe(404);
       expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
       await goTo(page, "/nowhere");
-      await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
       await page.reload();
       await isIn(page);
       await signOut(page);

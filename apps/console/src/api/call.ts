@@ -163,7 +163,7 @@ async function jsonOf(response: Response): Promise<unknown> {
     return JSON.parse(text);
   } catch {
     const type = response.headers.get("Content-Type")?.split(";", 1)[0] ?? "no content type";
-    const message = `Something between this page and Posthaste has answered: status ${response.status}, ${shown(type, 60)}.`;
+    const message = `A proxy between this page and Posthaste answered with status ${response.status} (${shown(type, 60)}).`;
     throw new Refused(response.status === 401 ? 0 : response.status, message);
   }
 }
@@ -172,5 +172,5 @@ function errorOf(json: unknown, status: number): string {
   const { error } = Object(json) as { readonly error?: unknown };
   return typeof error === "string" && error !== ""
     ? shown(error, 500)
-    : `The server has answered ${status}.`;
+    : `The server answered with status ${status}.`;
 }

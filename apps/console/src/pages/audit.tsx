@@ -17,10 +17,10 @@ const columns: readonly Column<Change>[] = [
     title: "By",
     cell: ({ by: { kind, id, name, role } }) => shown(`${role ?? kind} ${name ?? id}`),
   },
-  { title: "Did", cell: ({ operation }) => shown(operation) },
-  { title: "To", cell: ({ resource }) => <span className="mono">{shown(resource)}</span> },
+  { title: "Action", cell: ({ operation }) => shown(operation) },
+  { title: "Target", cell: ({ resource }) => <span className="mono">{shown(resource)}</span> },
   { title: "Result", cell: ({ result }) => shown(result) },
-  { title: "From", cell: ({ address = "" }) => shown(address) },
+  { title: "Address", cell: ({ address = "" }) => shown(address) },
 ];
 const wholeColumns: readonly Column<Change>[] = [
   ...columns,
@@ -56,7 +56,7 @@ const Changes = ({ columns: asked, data, error }: Listed) => (
   <Page title="Audit log">
     <Trouble error={error} />
     <Table
-      caption="Changes, the latest first"
+      caption="Changes, latest first"
       columns={asked}
       rows={data?.changes}
       keyOf={keyOf}

@@ -30,9 +30,9 @@ export function BulkActionPage() {
                   <State tone="busy">in progress</State>
                 ),
               ],
-              ["Begun", timeOf(data.createdAt)],
+              ["Started", timeOf(data.createdAt)],
               ["Finished", timeOf(data.completedAt)],
-              ["Of", <OfFilter action={data} />],
+              ["Filter", <OfFilter action={data} />],
               ...Object.entries(data.filter).map(
                 ([name, values]) => [shown(name), shown(values.join(", "), 2_000)] as const,
               ),
@@ -46,5 +46,5 @@ export function BulkActionPage() {
 
 function OfFilter({ action: { filter, kind } }: { readonly action: BulkAction }) {
   const things = kind === "cancel" ? "messages" : "runs";
-  return <a href={`#/${things}?${searchOf(filter).toString()}`}>{things} of this filter</a>;
+  return <a href={`#/${things}?${searchOf(filter).toString()}`}>{things} with this filter</a>;
 }

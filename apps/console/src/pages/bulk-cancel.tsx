@@ -49,7 +49,7 @@ export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props)
         act={() => attempt(cancel())}
         keep={() => setMatched(undefined)}
       >
-        So many that this filter takes wait or are under way. They are not delivered any more.
+        These messages match the filter and have not ended. They will not be delivered.
       </Sure>
       <Undone error={error} />
     </>

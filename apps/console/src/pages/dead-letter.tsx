@@ -74,13 +74,13 @@ function Past({ id }: { readonly id: string }) {
   if (data === undefined) return null;
   return (
     <p className="notice">
-      <span>There is no such dead letter any more. </span>
+      <span>This dead letter no longer exists. </span>
       {data.failed === undefined ? (
-        <span>The log knows none of this id, or keeps it no longer.</span>
+        <span>The log has no dead letter with this id.</span>
       ) : (
         <>
           <span>
-            It was of <MessageId id={data.failed.messageId} />.{" "}
+            Its message is <MessageId id={data.failed.messageId} />.{" "}
           </span>
           <Retried failed={data.failed} />
         </>
@@ -165,7 +165,7 @@ function Standing({ letter }: { readonly letter: DeadLetter }) {
         ],
         ["Message", <MessageId id={letter.messageId} />],
         [
-          "To",
+          "Destination",
           <span className="mono">{`${shown(letter.method)} ${shown(letter.url, 2_000)}`}</span>,
         ],
         ["Accepted", timeOf(letter.createdAt)],

@@ -61,5 +61,5 @@ const remove: Verb = {
 };
 
 function untold(): never {
-  throw new Refused(0, "The server did not say how many there were.");
+  throw new Refused(0, "The server did not answer with a count.");
 }

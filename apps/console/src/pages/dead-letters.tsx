@@ -35,7 +35,7 @@ const pagesMax = 20;
 const columns: readonly Column<DeadLetter>[] = [
   { title: "Failed", cell: ({ dlqId }) => <Age at={failedAt(dlqId)} /> },
   { title: "Destination", cell: ({ url }) => <Short text={url} />, isLink: true },
-  { title: "Why", cell: (letter) => <Short text={reasonOf(letter)} /> },
+  { title: "Reason", cell: (letter) => <Short text={reasonOf(letter)} /> },
   {
     title: "Answer",
     cell: ({ responseBody }) => <Short text={responseBody} />,
@@ -122,7 +122,7 @@ export function DeadLetters() {
           none={isFiltered(search, fields) ? <Empty title="No dead letter matches" /> : <None />}
         />
         {only !== undefined && data?.cursor !== undefined && (
-          <p className="muted">Of the {data.looked.toLocaleString("en")} that were looked at.</p>
+          <p className="muted">Found among {data.looked.toLocaleString("en")} dead letters.</p>
         )}
         <PagesOf cursor={data?.cursor} />
       </div>
@@ -134,7 +134,7 @@ function None() {
   const { plan } = useSession();
   return (
     <Empty title="No dead letters">
-      A message that uses all its retries comes here
+      A message that has used all its retries is shown here
       {plan && `, and is kept for ${durationOf(plan.deadLetterMs)}`}.
     </Empty>
   );

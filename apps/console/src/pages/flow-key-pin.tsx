@@ -21,7 +21,7 @@ export function Pin({ flowKey, close }: Props) {
       : []),
     {
       name: "parallelism",
-      label: "At once",
+      label: "Parallelism",
       kind: "number",
       initial: flowKey?.parallelismMax || "",
     },
@@ -48,7 +48,7 @@ export function Pin({ flowKey, close }: Props) {
         <Inputs inputs={inputs} />
         <div className="buttons">
           <button type="button" onClick={close}>
-            Leave it
+            Not now
           </button>
           <button type="submit" className="primary" disabled={isPending}>
             Pin

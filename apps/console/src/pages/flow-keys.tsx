@@ -18,7 +18,7 @@ import { curlOf } from "../rules/curl.ts";
 import { type Field } from "../rules/filters.ts";
 import { Pin } from "./flow-key-pin.tsx";
 
-const fields: readonly Field[] = [{ name: "search", label: "Part of the key", kind: "text" }];
+const fields: readonly Field[] = [{ name: "search", label: "Part of the flow key", kind: "text" }];
 const rowsMax = 50;
 
 const limitOf = (count: number, max: number): string =>
@@ -38,7 +38,7 @@ const columns: readonly Column<FlowKey>[] = [
   },
   { title: "Waiting", cell: ({ waitListSize }) => waitListSize, isNumber: true },
   {
-    title: "At once",
+    title: "Parallelism",
     cell: (key) => (
       <>
         {limitOf(key.parallelismCount, key.parallelismMax)}
@@ -103,7 +103,7 @@ export function FlowKeys() {
       <div>
         <Table
           key={search.toString()}
-          caption="Flow keys, those that are paused first, then by what waits"
+          caption="Flow keys, paused ones first, then by waiting messages"
           columns={mayAct ? [...columns, actions] : columns}
           rows={data && inOrder(data).slice(from, from + rowsMax)}
           keyOf={keyOf}
@@ -127,7 +127,7 @@ const NoneYet = () => (
       ],
     })}
   >
-    A message that names one makes it:
+    A flow key exists once a message names it:
   </Empty>
 );
 

@@ -49,10 +49,10 @@ export function GroupPage() {
         data && (
           <>
             <a className="button" href={`#/messages?${listed}`}>
-              Its messages
+              Messages
             </a>
             <Action
-              does="Remove the group"
+              does="Remove group"
               to={name}
               asked={{ id: "removeGroup", params: [name] }}
               isFinal
@@ -74,7 +74,7 @@ export function GroupPage() {
         {data && mayWrite && <Add group={name} />}
       </Panel>
       {data && (mayWrite || data.headers) && (
-        <Panel title="Settings of its publishes">
+        <Panel title="Default headers">
           <Inside>
             {mayWrite ? (
               <Settings key={data.updatedAt} group={data} />
@@ -114,7 +114,7 @@ function Add({ group }: { readonly group: string }) {
     >
       <Inputs inputs={addInputs} />
       <button type="submit" disabled={isPending}>
-        Add the endpoint
+        Add endpoint
       </button>
     </FaultyForm>
   );
@@ -129,15 +129,15 @@ function Settings({ group: { name, headers = {} } }: { readonly group: UrlGroup 
   const inputs: readonly Input[] = [
     {
       name: "headers",
-      label: "Headers of every publish that does not give its own",
+      label: "Headers for publishes that do not set their own",
       kind: "area",
       initial: lines.join("\n"),
-      hint: "One a line, such as Service-Retries: 5",
+      hint: "One per line, such as Service-Retries: 5",
     },
   ];
   return (
     <FaultyForm
-      name="Settings"
+      name="Default headers"
       inputs={inputs}
       error={error}
       onGiven={(form) => {
@@ -149,14 +149,14 @@ function Settings({ group: { name, headers = {} } }: { readonly group: UrlGroup 
         };
         mutate(
           { id: "configureGroup", params: [name], body },
-          { onSuccess: () => say("The settings were changed.") },
+          { onSuccess: () => say("The default headers were saved.") },
         );
       }}
     >
       <Inputs inputs={inputs} />
       <div className="buttons">
         <button type="submit" disabled={isPending}>
-          Change the settings
+          Save default headers
         </button>
       </div>
     </FaultyForm>

@@ -64,13 +64,13 @@ const NoneYet = () => (
       body: '{"endpoints":[{"url":"https://example.com/orders"}]}',
     })}
   >
-    Its first endpoint makes a group:
+    The first endpoint creates a group:
   </Empty>
 );
 
 const inputs: readonly Input[] = [
   { name: "name", label: "Name", isRequired: true, sentAs: "urlGroupName" },
-  { name: "url", label: "URL of its first endpoint", isRequired: true, sentAs: "endpoints[0].url" },
+  { name: "url", label: "URL of the first endpoint", isRequired: true, sentAs: "endpoints[0].url" },
 ];
 
 function NewGroup({ close }: { readonly close: () => void }) {
@@ -93,7 +93,7 @@ function NewGroup({ close }: { readonly close: () => void }) {
         <Inputs inputs={inputs} />
         <div className="buttons">
           <button type="submit" className="primary" disabled={isPending}>
-            Make the group
+            Create group
           </button>
         </div>
       </FaultyForm>

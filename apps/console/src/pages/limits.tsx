@@ -18,10 +18,10 @@ const capOf = (most: number, highest: number): number => (most >= highest ? Infi
 const percentOf = (used: Used): string => `${Math.round(100 * shareOf(used))}%`;
 
 const columns: readonly Column<Used>[] = [
-  { title: "What", cell: ({ name }) => name },
+  { title: "Limit", cell: ({ name }) => name },
   { title: "Used", cell: ({ used }) => used.toLocaleString("en"), isNumber: true },
   {
-    title: "Of",
+    title: "Maximum",
     cell: ({ most }) => (most === Infinity ? "no limit" : most.toLocaleString("en")),
     isNumber: true,
   },
@@ -67,7 +67,7 @@ export function Limits() {
       setting: "messagesPerDayMax",
     },
     {
-      name: "Messages that have not ended",
+      name: "Unfinished messages",
       used: stands.data.backlog,
       most: plan.backlogMax,
       setting: "backlogMax",
@@ -91,25 +91,25 @@ export function Limits() {
     <Page title="Limits">
       <Trouble error={me.error ?? stands.error ?? calls.error} />
       <Table
-        caption="Limits of the plan, the nearest first"
+        caption="Limits of the plan, the closest to their maximum first"
         columns={columns}
         rows={rows ? byNearness(rows) : undefined}
         keyOf={({ setting }) => setting}
         none={<Empty title="No limits" />}
       />
       {plan !== undefined && (
-        <Panel title="What the plan says besides">
+        <Panel title="Other settings of the plan">
           <Inside>
             <Facts
               facts={[
-                ["The log is kept for", durationOf(plan.logMs)],
-                ["Bodies of ended messages are kept for", durationOf(plan.keepBodiesMs)],
-                ["Dead letters are kept for", durationOf(plan.deadLetterMs)],
-                ["Retries at most", plan.retriesMax],
-                ["Delay at most", durationOf(plan.delayMsMax)],
-                ["Time-out at most", durationOf(plan.timeoutMsMax)],
-                ["Body at most", `${plan.bodyBytesMax.toLocaleString("en")} bytes`],
-                ["Answer that is kept", `${plan.responseBytesMax.toLocaleString("en")} bytes`],
+                ["Log retention", durationOf(plan.logMs)],
+                ["Retention of ended messages' bodies", durationOf(plan.keepBodiesMs)],
+                ["Dead letter retention", durationOf(plan.deadLetterMs)],
+                ["Maximum retries", plan.retriesMax],
+                ["Maximum delay", durationOf(plan.delayMsMax)],
+                ["Maximum time-out", durationOf(plan.timeoutMsMax)],
+                ["Maximum body", `${plan.bodyBytesMax.toLocaleString("en")} bytes`],
+                ["Kept part of an answer", `${plan.responseBytesMax.toLocaleString("en")} bytes`],
               ]}
             />
           </Inside>

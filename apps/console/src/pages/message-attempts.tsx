@@ -69,7 +69,7 @@ function AttemptLine({ attempt, messageId, isNewest }: LineProps) {
         )}
         {nextAt !== undefined && isNewest && (
           <span className="muted">
-            the next <Age at={nextAt} />
+            next attempt <Age at={nextAt} />
           </span>
         )}
       </span>
@@ -134,7 +134,7 @@ function KeptAnswer({ messageId }: { readonly messageId: string }) {
             "not kept"
           ) : (
             <span>
-              not kept, or no longer: until <Time at={data.bodyKeptUntil} /> (keepBodiesMs of the
+              not kept, or kept only until <Time at={data.bodyKeptUntil} /> (keepBodiesMs of the
               plan)
             </span>
           )

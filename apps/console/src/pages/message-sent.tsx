@@ -73,16 +73,16 @@ function NoLonger({ story: { state, endedAt }, keptUntil }: EndedProps) {
     <span>
       {state === "FAILED" ? (
         <>
-          none, or its dead letter is gone
-          {plan && `: it is kept for ${durationOf(plan.deadLetterMs)} (deadLetterMs of the plan)`}
+          none, or removed with its dead letter
+          {plan &&
+            `, which is kept for ${durationOf(plan.deadLetterMs)} (deadLetterMs of the plan)`}
         </>
       ) : (
         <>
           none
           {keptUntil !== undefined && (
             <>
-              , or no longer kept: it was to be kept until <Time at={keptUntil} /> (keepBodiesMs of
-              the plan)
+              , or kept only until <Time at={keptUntil} /> (keepBodiesMs of the plan)
             </>
           )}
         </>

@@ -102,8 +102,8 @@ function Unknown() {
   const { plan } = useSession();
   return (
     <p className="notice">
-      The log knows no message of this id
-      {plan && `: what happened is kept for ${durationOf(plan.logMs)} (logMs of the plan)`}.
+      The log has no message with this id
+      {plan && `. Events are kept for ${durationOf(plan.logMs)} (logMs of the plan)`}.
     </p>
   );
 }
@@ -150,7 +150,7 @@ function LetterOf({ failed }: { readonly failed: LogEntry }) {
   return (
     <span className="buttons">
       <span>
-        It is a dead letter: <Id to="/dead-letters" id={letter.dlqId} />
+        Dead letter: <Id to="/dead-letters" id={letter.dlqId} />
       </span>
       <Action
         does="Retry"
@@ -189,7 +189,7 @@ function HeldUpBy({
           {to === undefined ? shown(words) : <a href={`#${to}`}>{shown(words)}</a>}
           {to === undefined && notBefore !== undefined && (
             <>
-              : it is sent <Age at={notBefore} />, at <Time at={notBefore} />
+              : the attempt is <Age at={notBefore} />, at <Time at={notBefore} />
             </>
           )}
           .
@@ -202,7 +202,10 @@ function HeldUpBy({
 function Standing({ event, story: { createdAt, endedAt } }: OfProps) {
   const { queueName, flowControlKey, labels, callback, failureCallback } = event;
   const facts: readonly Fact[] = [
-    ["To", <span className="mono">{`${shown(event.method)} ${shown(event.url, 2_000)}`}</span>],
+    [
+      "Destination",
+      <span className="mono">{`${shown(event.method)} ${shown(event.url, 2_000)}`}</span>,
+    ],
     ["Accepted", timeOf(createdAt)],
     [
       "Ended",

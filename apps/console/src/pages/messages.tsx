@@ -142,7 +142,7 @@ export function Messages() {
       <div>
         <Table
           key={search.toString()}
-          caption="Messages, what happened last first"
+          caption="Messages, latest event first"
           columns={columns}
           rows={rows}
           keyOf={keyOf}
@@ -153,7 +153,7 @@ export function Messages() {
           <p className="muted">
             {found.isFetching
               ? "Looking further back…"
-              : "The log goes further back: the next page looks there."}
+              : "The log goes further back. The next page looks there."}
           </p>
         )}
         <PagesOf cursor={found.data?.cursor} />
@@ -176,8 +176,7 @@ function rowsIn(
 
 const NoneFound = () => (
   <Empty title="No message matches">
-    Take a filter away, or look further back. The log keeps what happened for as long as the plan
-    says.
+    Remove a filter, or look further back. The log keeps events for as long as the plan says.
   </Empty>
 );
 

@@ -2,9 +2,9 @@ import { Page } from "../parts/page.tsx";
 
 export function NoSuchPage() {
   return (
-    <Page title="There is no such page">
+    <Page title="Page not found">
       <p>
-        <a href="#/">To the first page</a>
+        <a href="#/">Go to the first page</a>
       </p>
     </Page>
   );

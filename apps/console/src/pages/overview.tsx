@@ -96,7 +96,7 @@ function Figures({ stands, sums, since }: FiguresProps) {
       isKnown: stands !== undefined,
     },
     {
-      title: "Failed for good",
+      title: "Failed messages",
       value: sums?.FAILED.toLocaleString("en"),
       to: filtered("FAILED"),
       isBad: (sums?.FAILED ?? 0) > 0,
@@ -114,7 +114,7 @@ function Figures({ stands, sums, since }: FiguresProps) {
       isKnown: stands !== undefined,
     },
     {
-      title: "Not ended yet",
+      title: "Unfinished messages",
       value: stands?.backlog.toLocaleString("en"),
       isKnown: stands !== undefined,
     },
@@ -161,7 +161,7 @@ function Latency({ since }: { readonly since: number }) {
   return (
     <>
       From acceptance to delivery: median {durationOf(latency.median)}, p99{" "}
-      {durationOf(latency.p99)}, of the latest {latency.count}
+      {durationOf(latency.p99)}, over the latest {latency.count} messages
     </>
   );
 }

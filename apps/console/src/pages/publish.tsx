@@ -41,7 +41,7 @@ export function ScheduleForm() {
 
 const MayNot = ({ title }: { readonly title: string }) => (
   <Page title={title}>
-    <p className="notice">This token may only read.</p>
+    <p className="notice">This token cannot publish.</p>
   </Page>
 );
 
@@ -55,7 +55,7 @@ function OfLetter({ id }: OfProps) {
     <Page title="Send again">
       <Trouble error={error} />
       {data !== undefined && letter === undefined && (
-        <p className="notice">There is no such dead letter any more.</p>
+        <p className="notice">This dead letter no longer exists.</p>
       )}
       {letter !== undefined && (
         <SendForm
@@ -76,7 +76,7 @@ function OfMessage({ id }: OfProps) {
     <Page title="Send again">
       <Trouble error={error} />
       {data !== undefined && event === undefined && (
-        <p className="notice">The log knows no message of this id.</p>
+        <p className="notice">The log has no message with this id.</p>
       )}
       {event !== undefined && <SendForm of={publicationOf(event, body)} isBodyKnown={!!body} />}
     </Page>
@@ -86,7 +86,7 @@ function OfMessage({ id }: OfProps) {
 function OfSchedule({ id }: OfProps) {
   const { data, error } = useAsked({ id: "readSchedule", params: [id] }, { fresh: "once" });
   return (
-    <Page title="Change the schedule">
+    <Page title="Edit schedule">
       <Trouble error={error} />
       {data !== undefined && (
         <SendForm

@@ -33,10 +33,10 @@ export function QueueForm({ queue, close, done }: Props) {
     ...(queue === undefined ? [{ name: "queueName", label: "Name", isRequired: true }] : []),
     {
       name: "parallelism",
-      label: "At once",
+      label: "Parallelism",
       kind: "number",
       initial: queue?.parallelism ?? 1,
-      hint: "How many of its messages may be under way.",
+      hint: "How many messages of the queue may be under way at once.",
     },
   ];
   const curl = curlOf({
@@ -47,7 +47,7 @@ export function QueueForm({ queue, close, done }: Props) {
   });
   return (
     <Sheet
-      title={queue === undefined ? "New queue" : `Change the queue ${shown(queue.name)}`}
+      title={queue === undefined ? "New queue" : `Edit queue ${shown(queue.name)}`}
       close={close}
     >
       <FaultyForm
@@ -61,7 +61,7 @@ export function QueueForm({ queue, close, done }: Props) {
             { id: "upsertQueue", body: given },
             {
               onSuccess: () => {
-                say(`The queue ${given.queueName} is as you said.`);
+                say(`The queue ${given.queueName} was saved.`);
                 close();
                 done(given.queueName);
               },
@@ -73,7 +73,7 @@ export function QueueForm({ queue, close, done }: Props) {
         <div className="buttons">
           <CopyButton text={curl} name="Copy as curl" label="Copy as curl" />
           <button type="submit" className="primary" disabled={isPending}>
-            {queue === undefined ? "Make the queue" : "Change the queue"}
+            {queue === undefined ? "Create queue" : "Save queue"}
           </button>
         </div>
       </FaultyForm>

@@ -27,7 +27,7 @@ export function QueuePage() {
           <>
             {mayWrite && (
               <button type="button" onClick={() => setChanging(true)}>
-                Change…
+                Edit…
               </button>
             )}
             <QueueActions queue={data} removedTo="/queues" />
@@ -43,8 +43,8 @@ export function QueuePage() {
         <>
           {data.paused && (
             <p className="notice busy">
-              <span className="why">It is paused</span>
-              {counted(data.lag, "message")} in it until it is resumed.
+              <span className="why">The queue is paused</span>
+              {counted(data.lag, "message")} will wait until it is resumed.
             </p>
           )}
           <Panel title="Queue">
@@ -52,8 +52,8 @@ export function QueuePage() {
               <Facts
                 facts={[
                   ["Waiting or under way", data.lag.toLocaleString("en")],
-                  ["At once", data.parallelism],
-                  ["Made", timeOf(data.createdAt)],
+                  ["Parallelism", data.parallelism],
+                  ["Created", timeOf(data.createdAt)],
                   ["Changed", timeOf(data.updatedAt)],
                   [
                     "Messages",

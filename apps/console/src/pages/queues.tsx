@@ -18,7 +18,7 @@ const columns: readonly Column<Queue>[] = [
   { title: "State", cell: (queue) => <QueueState queue={queue} /> },
   { title: "Queue", cell: ({ name }) => shown(name), isLink: true },
   { title: "Waiting or under way", cell: ({ lag }) => lag.toLocaleString("en"), isNumber: true },
-  { title: "At once", cell: ({ parallelism }) => parallelism, isNumber: true },
+  { title: "Parallelism", cell: ({ parallelism }) => parallelism, isNumber: true },
   { title: "Changed", cell: ({ updatedAt }) => <Age at={updatedAt} /> },
 ];
 const actions: Column<Queue> = {
@@ -62,7 +62,7 @@ export function QueueActions({ queue, isSmall = false, removedTo }: ActionsProps
         asked={{ id: "removeQueue", params: [name] }}
         isFinal
         isSmall={isSmall}
-        says={`What stands in it is cancelled: ${counted(lag, "message")}.`}
+        says={`This cancels the messages of the queue: ${counted(lag, "message")}.`}
         {...(removedTo !== undefined && { leaveTo: () => removedTo })}
       />
     </>
@@ -92,7 +92,7 @@ export function Queues() {
         <QueueForm close={() => setMaking(false)} done={(name) => go(`/queues/${part(name)}`)} />
       )}
       <Table
-        caption="Queues, those that are paused first, then by their length"
+        caption="Queues, paused ones first, then by length"
         columns={mayAct ? [...columns, actions] : columns}
         rows={data?.toSorted((a, b) => Number(b.paused) - Number(a.paused) || b.lag - a.lag)}
         keyOf={keyOf}
@@ -112,6 +112,6 @@ const NoneYet = () => (
       body: '{"order":1}',
     })}
   >
-    The first message to a queue makes it:
+    The first message to a queue creates the queue:
   </Empty>
 );

@@ -12,13 +12,13 @@ export function Retried({ failed: { retryMessageId } }: { readonly failed: LogEn
   if (data.events.length > 0)
     return (
       <span>
-        It was retried as <MessageId id={retryMessageId} />
+        Retried as <MessageId id={retryMessageId} />
       </span>
     );
   return (
     <span className="muted">
-      Its dead letter was removed, sent again as a message that the log does not link to it, or kept
-      its time.
+      Its dead letter was removed, has expired, or was sent again by a publish that the log does not
+      link.
     </span>
   );
 }

@@ -56,7 +56,7 @@ const again: readonly Verb[] = (
 ).map(([does, past, id]) => ({
   does,
   past,
-  says: "Their dead letters are removed, so that a repeat takes none of them again.",
+  says: "The dead letters of these runs are removed, so that no run is taken twice.",
   perCallMax: 1,
   take: async (session, [dlqId = ""], signal) => {
     const begun = await unlessGone(call(session, { id, params: [dlqId] }, signal));
@@ -70,7 +70,7 @@ const cancel: Verb = {
   does: "Cancel",
   past: "cancelled",
   isFinal: true,
-  says: "Their steps are not called any more.",
+  says: "No further steps of these runs are called.",
   perCallMax,
   take: async (session, ids, signal) => {
     const body = { workflowRunIds: [...ids] };

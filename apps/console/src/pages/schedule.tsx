@@ -29,7 +29,7 @@ export function SchedulePage() {
           <>
             {mayWrite && (
               <a className="button" href={`#/schedule?schedule=${part(id)}`}>
-                Change…
+                Edit…
               </a>
             )}
             <ScheduleActions schedule={data} removedTo="/schedules" />
@@ -59,7 +59,7 @@ function Details({ schedule }: { readonly schedule: Schedule }) {
     <>
       {schedule.error !== undefined && (
         <Reason
-          what="The last slot has made no message"
+          what="The last slot made no message"
           status={undefined}
           error={schedule.error}
           answer={undefined}
@@ -73,12 +73,12 @@ function Details({ schedule }: { readonly schedule: Schedule }) {
                 facts={[
                   ["Fires", <Cron cron={schedule.cron} />],
                   ["Next", timeOf(schedule.nextScheduleTime)],
-                  ["Last", timeOf(schedule.lastScheduleTime)],
+                  ["Latest", timeOf(schedule.lastScheduleTime)],
                   [
-                    "To",
+                    "Destination",
                     <span className="mono">{`${shown(schedule.method)} ${shown(schedule.destination, 2_000)}`}</span>,
                   ],
-                  ["Made", timeOf(schedule.createdAt)],
+                  ["Created", timeOf(schedule.createdAt)],
                   ["Retries", schedule.retries],
                   ["Labels", labels && <Labels to="/messages" labels={labels} />],
                   ["Queue", queueName !== undefined && <Id to="/queues" id={queueName} />],
@@ -93,7 +93,7 @@ function Details({ schedule }: { readonly schedule: Schedule }) {
                     <a
                       href={`#/messages?${new URLSearchParams({ scheduleId: schedule.scheduleId }).toString()}`}
                     >
-                      all that it has made
+                      all messages of this schedule
                     </a>,
                   ],
                 ]}

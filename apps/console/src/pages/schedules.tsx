@@ -38,7 +38,7 @@ const columns: readonly Column<Schedule>[] = [
         </>
       ),
   },
-  { title: "Last", cell: ({ lastScheduleTime }) => <Age at={lastScheduleTime} /> },
+  { title: "Latest", cell: ({ lastScheduleTime }) => <Age at={lastScheduleTime} /> },
 ];
 const actions: Column<Schedule> = {
   title: "Actions",
@@ -72,7 +72,7 @@ export function Schedules() {
       <div>
         <Table
           key={search.toString()}
-          caption="Schedules, those that fail first, then by their next time"
+          caption="Schedules, failing ones first, then by their next time"
           columns={mayAct ? [...columns, actions] : columns}
           rows={data?.found.slice(from, from + rowsMax)}
           keyOf={keyOf}
@@ -80,7 +80,7 @@ export function Schedules() {
           none={<NoneYet />}
         />
         {data?.cursor !== undefined && (
-          <p className="muted">Of the first {shown(data.looked)} that were made.</p>
+          <p className="muted">Found among the {shown(data.looked)} oldest schedules.</p>
         )}
         <PagesOf cursor={next} />
       </div>
@@ -125,6 +125,6 @@ const NoneYet = () => (
       ],
     })}
   >
-    Make one, which fires each day at nine:
+    Create a schedule that fires each day at nine:
   </Empty>
 );

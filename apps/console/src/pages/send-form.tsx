@@ -69,7 +69,7 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
       // A retry removes the letter itself.
       if (isTaking && letterId !== undefined && retried(now) === undefined)
         letter.mutate({ id: "removeDeadLetter", params: [letterId] });
-      say(isSchedule ? "The schedule is made." : "The message was accepted.", { to });
+      say(isSchedule ? "The schedule was saved." : "The message was accepted.", { to });
     },
   });
   const { path, headers, body } = sent(now);
@@ -117,12 +117,12 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
                   checked={isTaking}
                   onChange={({ currentTarget }) => setTaking(currentTarget.checked)}
                 />{" "}
-                Remove the dead letter when this is accepted
+                Remove the dead letter when this message is accepted
               </label>
             )}
             <div className="buttons">
               <button type="submit" className="primary" disabled={isPending}>
-                {isSchedule ? "Save the schedule" : "Publish the message"}
+                {isSchedule ? "Save schedule" : "Publish message"}
               </button>
               {isSchedule && (
                 <span className="muted">{shown(wordsOfCron(now.settings.cron ?? ""))}</span>
@@ -131,7 +131,7 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
           </FaultyForm>
         </Inside>
       </Panel>
-      <Panel title="The same as curl">
+      <Panel title="As curl">
         <Inside>
           <Call curl={curl} />
         </Inside>
@@ -156,10 +156,10 @@ function Missing({ names, isKept }: MissingProps) {
   const listed = shown(names.join(", "), 500);
   return (
     <p className="notice busy">
-      <span className="why">Not all of it can be shown</span>
+      <span className="why">Some fields cannot be shown</span>
       {isKept
-        ? `It was redacted or is not text, and is sent as it was where it is not given: ${listed}.`
-        : `It was redacted, is not text, or is not kept any more: ${listed}. Give it again where it is needed.`}
+        ? `These fields are redacted or not text, and are sent unchanged unless you fill them in: ${listed}.`
+        : `These fields are redacted, not text, or no longer kept: ${listed}. Fill them in again if they are needed.`}
     </p>
   );
 }

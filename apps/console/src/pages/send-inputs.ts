@@ -15,23 +15,27 @@ const methods = ["POST", "GET", "PUT", "PATCH", "DELETE"].map(
 );
 
 const schedule: readonly Said[] = [
-  ["cron", "Cron", "Minute, hour, day of month, month, day of week; CRON_TZ=Europe/Berlin before."],
-  ["scheduleId", "Id of the schedule", "One that is there is replaced."],
+  [
+    "cron",
+    "Cron",
+    "Minute, hour, day of month, month, day of week; CRON_TZ=Europe/Berlin in front sets the time zone.",
+  ],
+  ["scheduleId", "Id of the schedule", "An existing schedule with this id is replaced."],
 ];
 const delivery: readonly Said[] = [
   ["method", "Method", undefined, methods],
-  ["queueName", "Queue", "Its messages go in their order."],
-  ["label", "Labels", "With commas between them."],
+  ["queueName", "Queue", "A queue delivers in order."],
+  ["label", "Labels", "Separated by commas."],
   ["delay", "Delay", "Such as 50s, 10m or 1d10h30m."],
-  ["notBefore", "Not before", "Unix seconds; wins over the delay."],
-  ["timeout", "Time-out", "Of one attempt, such as 30s."],
-  ["retries", "Retries", "After a failed attempt."],
-  ["retryDelay", "Delay of retries", "Milliseconds, such as 1000 * pow(2, retried)."],
+  ["notBefore", "Not before", "Unix seconds; takes precedence over the delay."],
+  ["timeout", "Time-out", "For one attempt, such as 30s."],
+  ["retries", "Retries", "Attempts after the first."],
+  ["retryDelay", "Retry delay", "Milliseconds, such as 1000 * pow(2, retried)."],
 ];
 const rest: readonly Said[] = [
-  ["flowControlKey", "Flow key", "Messages of one key share limits."],
+  ["flowControlKey", "Flow key", "Messages with the same flow key share its limits."],
   ["flowControlValue", "Limits of the flow key", "Such as parallelism=2, rate=10, period=1m."],
-  ["deduplicationId", "Deduplication id", "Taken once in ten minutes."],
+  ["deduplicationId", "Deduplication id", "Accepted once in ten minutes."],
   [
     "contentBasedDeduplication",
     "Deduplicate by content",
@@ -41,13 +45,13 @@ const rest: readonly Said[] = [
       ["true", "yes"],
     ],
   ],
-  ["redactFields", "Redact", "body, headers, header[name]: read as their hash."],
+  ["redactFields", "Redact", "body, headers or header[name]: shown as a hash."],
 ];
 const callbackParts = [
   ["Method", "method"],
   ["Timeout", "time-out"],
   ["Retries", "retries"],
-  ["RetryDelay", "delay of retries"],
+  ["RetryDelay", "retry delay"],
   ["Delay", "delay"],
   ["Label", "labels"],
   ["FlowControlKey", "flow key"],
@@ -55,7 +59,7 @@ const callbackParts = [
 ] as const;
 const callbackOf = (name: "callback" | "failureCallback", url: string): readonly Said[] => [
   [name, url],
-  ...callbackParts.map(([suffix, words]): Said => [`${name}${suffix}`, `Its ${words}`]),
+  ...callbackParts.map(([suffix, words]): Said => [`${name}${suffix}`, `Callback ${words}`]),
 ];
 
 export type InputGroup = {
@@ -96,10 +100,10 @@ export function groupsOfInputs(
     ...(isSchedule ? [{ ...group("When", schedule, false), isFirst: true }] : []),
     group("Delivery", fitting(delivery), false),
     group("Limits, deduplication, redaction", fitting(rest)),
-    group("Callback", callbackOf("callback", "URL that is sent each answer")),
+    group("Callback", callbackOf("callback", "URL that receives each answer")),
     group(
       "Failure callback",
-      callbackOf("failureCallback", "URL that is told when all retries are used"),
+      callbackOf("failureCallback", "URL that is called when all retries are used"),
     ),
   ];
 }
@@ -128,12 +132,12 @@ export const messageInputs = (of: Publication | undefined): readonly Input[] => 
   },
   {
     name: "forwarded",
-    label: "Headers that are sent along",
+    label: "Headers for the destination",
     sentAs: "Service-Forward-",
     kind: "area",
     initial: of?.forwarded.map(([name, value]) => `${name}: ${value}`).join("\n"),
     isWide: true,
     rows: 2,
-    hint: "One a line, such as X-Order: 17",
+    hint: "One per line, such as X-Order: 17",
   },
 ];

@@ -148,12 +148,12 @@ function Told<T>({ progress, thing, groupsOf, take, leave }: ToldProps<T>) {
     case "finding":
       return (
         <>
-          Counting… {progress.found} of {progress.looked} looked at
+          Counting… {progress.found} of {progress.looked} match
         </>
       );
     case "found": {
       const { verb, found } = progress;
-      if (found.length === 0) return <>There are none.</>;
+      if (found.length === 0) return <>Nothing matches.</>;
       const groups = groupsOf(found);
       return (
         <>
@@ -168,7 +168,7 @@ function Told<T>({ progress, thing, groupsOf, take, leave }: ToldProps<T>) {
               </li>
             ))}
             {groups.length > groupsMax && (
-              <li className="muted">and {groups.length - groupsMax} more kinds</li>
+              <li className="muted">and {groups.length - groupsMax} more groups</li>
             )}
           </ul>
           {verb.says !== undefined && <span className="muted">{verb.says}</span>}
@@ -181,7 +181,7 @@ function Told<T>({ progress, thing, groupsOf, take, leave }: ToldProps<T>) {
               {verb.does} {found.length}
             </button>
             <button type="button" onClick={leave}>
-              Leave them
+              Not now
             </button>
           </div>
         </>
@@ -197,7 +197,7 @@ function Told<T>({ progress, thing, groupsOf, take, leave }: ToldProps<T>) {
             {done} of {matched} {verb.past}
             {progress.kind === "taken" &&
               done < matched &&
-              ", the rest was removed or is unchanged"}
+              ", the others were removed or are unchanged"}
           </span>
         </>
       );

@@ -9,7 +9,7 @@ const height = 100;
 type Props = { readonly rates: Rates; readonly range: Range };
 
 export function Chart({ rates: { bars, most, sums }, range }: Props) {
-  const says = `Attempts in ${range.words}: ${sums.DELIVERED} delivered, ${sums.ERROR} failed; at most ${most} a bar`;
+  const says = `Attempts in ${range.words}: ${sums.DELIVERED} delivered, ${sums.ERROR} failed; at most ${most} per bar`;
   // Times of a week show the day.
   const textOf = (bar: Bar | undefined): string => {
     if (bar === undefined) return "";
@@ -67,7 +67,7 @@ export function Chart({ rates: { bars, most, sums }, range }: Props) {
           <span className="swatch bad" />
           attempts failed
         </span>
-        <span>at most {most} a bar</span>
+        <span>at most {most} per bar</span>
       </figcaption>
     </figure>
   );

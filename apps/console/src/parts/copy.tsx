@@ -53,7 +53,7 @@ async function copied(text: string): Promise<void> {
 export function Call({ curl }: { readonly curl: string }) {
   return (
     <div className="call">
-      <pre tabIndex={0} role="region" aria-label="The same as curl">
+      <pre tabIndex={0} role="region" aria-label="As curl">
         {curl}
       </pre>
       <CopyButton text={curl} name="Copy as curl" />

@@ -32,7 +32,7 @@ export function Frame({ groups, top, children }: Props) {
           main.current?.focus();
         }}
       >
-        Skip to the page
+        Skip to content
       </a>
       <Side groups={groups} />
       <header className={top === undefined ? "top bare" : "top"}>
@@ -52,7 +52,7 @@ export function Frame({ groups, top, children }: Props) {
       <main id="main" ref={main} tabIndex={-1}>
         {away !== undefined && (
           <p role="status" className="notice bad away">
-            {away} What is shown is from before. Trying again…
+            {away} This page may be out of date. Retrying…
           </p>
         )}
         {children}

@@ -166,9 +166,9 @@ function settling<T>(
 }
 
 const refusals: Readonly<Record<string, string>> = {
-  refused: "The provider has not let you in. Try again.",
+  refused: "The provider refused the sign-in. Try again.",
   away: "The provider does not answer. Try again later.",
-  "no-group": "You are in no group that may sign in here. Ask the operator.",
+  "no-group": "None of your groups may sign in here. Ask the operator.",
 };
 const refusalIn = (search: string): string =>
   refusals[new URLSearchParams(search).get("sign-in") ?? ""] ?? "";
@@ -189,7 +189,7 @@ function Waiting({ what, trouble }: { readonly what: string; readonly trouble: s
   return (
     <main className="gate">
       <h1>Posthaste</h1>
-      <p role="status">{trouble === "" ? what : `${trouble} Trying again…`}</p>
+      <p role="status">{trouble === "" ? what : `${trouble} Retrying…`}</p>
     </main>
   );
 }

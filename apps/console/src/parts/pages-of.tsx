@@ -18,7 +18,7 @@ export function PagesOf({ cursor }: { readonly cursor: string | undefined }) {
           Next page
         </button>
       )}
-      {isLater && <span className="muted">A later page stays as it was when it was loaded.</span>}
+      {isLater && <span className="muted">Only the first page is updated.</span>}
     </nav>
   );
 }

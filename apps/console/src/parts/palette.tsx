@@ -97,7 +97,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
         <Search className="icon" aria-hidden />
         <Autocomplete.Input
           aria-label="Go to anything"
-          placeholder="Any id, name of a run, queue, group, label, schedule, URL"
+          placeholder="Any id, URL, or name of a run, queue, group, label or schedule"
           spellCheck={false}
           onKeyDown={({ key }) => {
             if (key === "Enter" && items.length === 0) isAwaited.current = true;
@@ -122,7 +122,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
         {progress.kind === "trouble" && progress.text}
         {progress.kind === "looked" &&
           items.length === 0 &&
-          `Nothing is called ${shown(asked, 60)}.`}
+          `Nothing found for ${shown(asked, 60)}.`}
       </p>
     </Autocomplete.Root>
   );

@@ -54,7 +54,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, linkOf, none }: Prop
           <caption className={coming > 0 ? undefined : "hidden"}>
             {caption}
             <span role="status">
-              {coming > 0 && ` · ${coming} new, shown when the pointer rests`}
+              {coming > 0 && ` · ${coming} new, shown when the pointer stops`}
             </span>
           </caption>
           <thead>

@@ -23,14 +23,16 @@ it("the reason that stops a message comes first, then its waits", () => {
   const busy = { ...key, parallelismMax: 0, rateMax: 5, rateCount: 5 };
 
   expect(wordsOf({})).toEqual([]);
-  expect(wordsOf({ notBefore: 11 })).toEqual(["It is not due yet"]);
+  expect(wordsOf({ notBefore: 11 })).toEqual(["The message is not due yet"]);
   expect(wordsOf({ notBefore: 9 })).toEqual([]);
-  expect(wordsOf({ queue })).toEqual(["It stands in the queue mails: 7 in all, 1 at once"]);
-  expect(wordsOf({ key })).toEqual(["Its flow key crm has all 2 slots taken"]);
-  expect(wordsOf({ key: busy })).toEqual(["Its flow key crm has used its rate of 5"]);
-  expect(wordsOf({ queue, key: { ...key, isPaused: true } })).toEqual([
-    "Its flow key crm is paused",
-    "It stands in the queue mails: 7 in all, 1 at once",
+  expect(wordsOf({ queue })).toEqual([
+    "The message waits in the queue mails: 7 messages, 1 at once",
   ]);
-  expect(wordsOf({ queue: { ...queue, paused: true } })).toEqual(["Its queue mails is paused"]);
+  expect(wordsOf({ key })).toEqual(["The flow key crm has all 2 slots taken"]);
+  expect(wordsOf({ key: busy })).toEqual(["The flow key crm has used its rate of 5"]);
+  expect(wordsOf({ queue, key: { ...key, isPaused: true } })).toEqual([
+    "The flow key crm is paused",
+    "The message waits in the queue mails: 7 messages, 1 at once",
+  ]);
+  expect(wordsOf({ queue: { ...queue, paused: true } })).toEqual(["The queue mails is paused"]);
 });

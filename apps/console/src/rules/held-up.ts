@@ -21,16 +21,16 @@ export function heldUp({ queue, key, notBefore, now }: Facts): readonly HeldUp[]
   if (queue !== undefined)
     by.push(
       queue.paused
-        ? { words: `Its queue ${queue.name} is paused`, to: queuePage(queue), isStopped: true }
+        ? { words: `The queue ${queue.name} is paused`, to: queuePage(queue), isStopped: true }
         : {
-            words: `It stands in the queue ${queue.name}: ${queue.lag} in all, ${queue.parallelism} at once`,
+            words: `The message waits in the queue ${queue.name}: ${queue.lag} messages, ${queue.parallelism} at once`,
             to: queuePage(queue),
             isStopped: false,
           },
     );
   if (key !== undefined) {
     const to = `/flow-keys?${new URLSearchParams({ search: key.flowControlKey }).toString()}`;
-    const name = `Its flow key ${key.flowControlKey}`;
+    const name = `The flow key ${key.flowControlKey}`;
     const isFull = key.parallelismMax > 0 && key.parallelismCount >= key.parallelismMax;
     const isSpent = key.rateMax > 0 && key.rateCount >= key.rateMax;
     if (key.isPaused) by.push({ words: `${name} is paused`, to, isStopped: true });
@@ -40,7 +40,7 @@ export function heldUp({ queue, key, notBefore, now }: Facts): readonly HeldUp[]
       by.push({ words: `${name} has used its rate of ${key.rateMax}`, to, isStopped: false });
   }
   if (notBefore !== undefined && notBefore > now)
-    by.push({ words: "It is not due yet", to: undefined, isStopped: false });
+    by.push({ words: "The message is not due yet", to: undefined, isStopped: false });
   return by.toSorted((a, b) => Number(b.isStopped) - Number(a.isStopped));
 }
 

@@ -67,7 +67,7 @@ function rowOf(step: RunStep, { began, end, isMember, isNext }: Place): StepRow 
   const isOpen = state === "STEP_FAILED" || state === "STEP_RETRY" || state === "STEP_PROGRESS";
   return {
     key: isNext ? "next" : `${targetStep ?? stepId}`,
-    name: step.stepName ?? (isNext ? "what comes next" : `step ${stepId}`),
+    name: step.stepName ?? (isNext ? "next step" : `step ${stepId}`),
     kind: kinds[step.stepType ?? ""] ?? step.stepType ?? "",
     state,
     isMember,

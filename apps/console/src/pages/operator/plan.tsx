@@ -8,25 +8,25 @@ import { Inside, Panel } from "../../parts/page.tsx";
 type Limit = keyof Tenant["plan"];
 
 const names = {
-  retriesDefault: "Retries by default",
-  retriesMax: "Retries at most",
-  delayMsMax: "Delay at most, ms",
-  timeoutMsDefault: "Time-out by default, ms",
-  timeoutMsMax: "Time-out at most, ms",
-  bodyBytesMax: "Body at most, bytes",
-  batchBytesMax: "Batch at most, bytes",
-  responseBytesMax: "Response that is kept, bytes",
+  retriesDefault: "Default retries",
+  retriesMax: "Maximum retries",
+  delayMsMax: "Maximum delay, ms",
+  timeoutMsDefault: "Default time-out, ms",
+  timeoutMsMax: "Maximum time-out, ms",
+  bodyBytesMax: "Maximum body, bytes",
+  batchBytesMax: "Maximum batch, bytes",
+  responseBytesMax: "Kept part of an answer, bytes",
   groupEndpointsMax: "Endpoints of a group",
   groupsMax: "URL groups",
   queuesMax: "Queues",
   queueParallelismMax: "Parallelism of a queue",
   schedulesMax: "Schedules",
   parallelismMax: "Calls at once",
-  messagesPerDayMax: "Messages a day",
-  listsPerSecondMax: "Lists a second",
-  logMs: "Log is kept for, ms",
-  keepBodiesMs: "Bodies are kept for, ms",
-  deadLetterMs: "Dead letters are kept for, ms",
+  messagesPerDayMax: "Messages per day",
+  listsPerSecondMax: "Lists per second",
+  logMs: "Log retention, ms",
+  keepBodiesMs: "Body retention, ms",
+  deadLetterMs: "Dead letter retention, ms",
   backlogMax: "Backlog",
 } as const satisfies Readonly<Record<Limit, string>>;
 
@@ -63,7 +63,7 @@ export function Plan({ tenant: { id, plan } }: { readonly tenant: Tenant }) {
           {mayWrite && (
             <div className="buttons">
               <button type="submit" className="primary" disabled={isPending}>
-                Change the plan
+                Save plan
               </button>
             </div>
           )}

@@ -17,13 +17,13 @@ export function TenantPage() {
         data && (
           <>
             <Action
-              does="Rotate the signing keys"
+              does="Rotate signing keys"
               to={`of ${id}`}
               asked={{ id: "rotateTenantKeys", params: [id] }}
               isFinal
             />
             <Action
-              does="Close the tenant"
+              does="Close tenant"
               to={id}
               asked={{ id: "closeTenant", params: [id] }}
               isFinal

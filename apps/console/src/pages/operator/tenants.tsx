@@ -13,13 +13,13 @@ import { Trouble } from "../../parts/trouble.tsx";
 const columns: readonly Column<Tenant>[] = [
   { title: "Tenant", cell: ({ id }) => shown(id), isLink: true },
   { title: "Dialect", cell: ({ dialect }) => dialect },
-  { title: "Retries by default", cell: ({ plan }) => plan.retriesDefault, isNumber: true },
+  { title: "Default retries", cell: ({ plan }) => plan.retriesDefault, isNumber: true },
   {
-    title: "Backlog at most",
+    title: "Maximum backlog",
     cell: ({ plan }) => plan.backlogMax.toLocaleString("en"),
     isNumber: true,
   },
-  { title: "Log kept for", cell: ({ plan }) => durationOf(plan.logMs), isNumber: true },
+  { title: "Log retention", cell: ({ plan }) => durationOf(plan.logMs), isNumber: true },
 ];
 
 const keyOf = ({ id }: Tenant): string => id;
@@ -40,7 +40,7 @@ export function Tenants() {
         none={<Empty title="No tenants yet" />}
       />
       {mayWrite && (
-        <Panel title="Another tenant">
+        <Panel title="New tenant">
           <Add />
         </Panel>
       )}
@@ -73,7 +73,7 @@ function Add() {
   };
   return (
     <FaultyForm
-      name="Another tenant"
+      name="New tenant"
       className="inline-form"
       inputs={inputs}
       error={error}
@@ -81,7 +81,7 @@ function Add() {
     >
       <Inputs inputs={inputs} />
       <button type="submit" disabled={isPending}>
-        Make the tenant
+        Create tenant
       </button>
     </FaultyForm>
   );

@@ -14,13 +14,13 @@ import { Trouble } from "../../parts/trouble.tsx";
 const scopes = {
   full: "everything",
   operate: "read, retry, pause and cancel",
-  read: "may only read",
-  publish: "may only publish",
-  queue: "may only use one queue",
+  read: "read only",
+  publish: "publish only",
+  queue: "one queue only",
 } as const;
 const isPlain = (scope: string): scope is keyof typeof scopes => Object.hasOwn(scopes, scope);
 const textOf = (scope: string): string =>
-  isPlain(scope) ? scopes[scope] : `only queue ${scope.replace("queue:", "")}`;
+  isPlain(scope) ? scopes[scope] : `queue ${scope.replace("queue:", "")} only`;
 const keyOf = ({ id }: Token): string => id;
 
 export function Tokens({ tenant }: { readonly tenant: string }) {
@@ -29,8 +29,8 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
   const columns: readonly Column<Token>[] = [
     { title: "Token", cell: ({ id }) => <span className="mono">{shown(id)}</span> },
     { title: "Name", cell: ({ name }) => shown(name ?? "") },
-    { title: "May", cell: ({ scope }) => shown(textOf(scope)) },
-    { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: "Scope", cell: ({ scope }) => shown(textOf(scope)) },
+    { title: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
     { title: "Expires", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
   ];
@@ -48,10 +48,10 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
     ),
   };
   return (
-    <Panel title="Tokens" aside="each was shown when it was made">
+    <Panel title="Tokens" aside="a token is shown once, when it is created">
       <Trouble error={error} />
       <Table
-        caption="Tokens; each was shown when it was made"
+        caption="Tokens"
         columns={mayWrite ? [...columns, actions] : columns}
         rows={data}
         keyOf={keyOf}
@@ -65,8 +65,8 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
 const dayMs = 86_400_000;
 
 const inputs: readonly Input[] = [
-  { name: "scope", label: "It may", kind: Object.entries(scopes), initial: "full" },
-  { name: "queue", label: "Queue", hint: "of a token for one queue" },
+  { name: "scope", label: "Scope", kind: Object.entries(scopes), initial: "full" },
+  { name: "queue", label: "Queue", hint: "for the scope of one queue" },
   { name: "name", label: "Name" },
   {
     name: "expiresAt",
@@ -94,7 +94,7 @@ function Add({ tenant }: { readonly tenant: string }) {
   const { mutate, isPending, error, data } = useChange<"createToken">();
   return (
     <FaultyForm
-      name="Another token"
+      name="New token"
       className="inline-form"
       inputs={inputs}
       error={error}
@@ -102,12 +102,12 @@ function Add({ tenant }: { readonly tenant: string }) {
     >
       <Inputs inputs={inputs} />
       <button type="submit" disabled={isPending}>
-        Make a token
+        Create token
       </button>
       <span role="status">
         {data && (
           <>
-            Shown this once: <code className="secret">{data.token}</code>
+            Copy the token now. It is not shown again: <code className="secret">{data.token}</code>
           </>
         )}
       </span>

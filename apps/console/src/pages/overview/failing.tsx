@@ -51,7 +51,7 @@ export function FailingDestinations({ since, range }: Props) {
   };
   return (
     <Panel
-      title="Destinations that fail"
+      title="Failing destinations"
       aside={
         data?.cursor === undefined
           ? range.words
@@ -64,7 +64,7 @@ export function FailingDestinations({ since, range }: Props) {
         rows={failing?.slice(0, rowsMax)}
         keyOf={({ place }) => place}
         linkOf={linkOf}
-        none={<Empty title="No attempt has failed" />}
+        none={<Empty title="No failed attempts" />}
       />
     </Panel>
   );
@@ -76,9 +76,9 @@ const letterColumns: readonly Column<LetterGroup>[] = [
     cell: ({ place }) => <Short text={withoutScheme(place)} />,
     isLink: true,
   },
-  { title: "Why", cell: ({ reason }) => <Short text={reason} /> },
-  { title: "Letters", cell: ({ count }) => count.toLocaleString("en"), isNumber: true },
-  { title: "Last", cell: ({ last }) => <Age at={last} /> },
+  { title: "Reason", cell: ({ reason }) => <Short text={reason} /> },
+  { title: "Dead letters", cell: ({ count }) => count.toLocaleString("en"), isNumber: true },
+  { title: "Latest", cell: ({ last }) => <Age at={last} /> },
 ];
 
 const pagesMax = 5;

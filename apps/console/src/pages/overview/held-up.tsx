@@ -12,12 +12,12 @@ const rowsMax = 6;
 
 const columns: readonly Column<Stop>[] = [
   {
-    title: "By",
+    title: "Held by",
     cell: ({ what, name }) => <Short text={`${what} ${name}`} />,
     isLink: true,
   },
   {
-    title: "Why",
+    title: "Reason",
     cell: ({ why, isPaused }) => <State tone={isPaused ? "busy" : "calm"}>{why}</State>,
   },
   { title: "Messages", cell: ({ waiting }) => waiting.toLocaleString("en"), isNumber: true },
@@ -34,17 +34,17 @@ export function HeldUp({ stands }: { readonly stands: Overview | undefined }) {
   const stops = queues.data && keys.data && stopsOf(queues.data, keys.data);
   const late =
     stands?.dueSince === undefined
-      ? "nothing is late"
-      : `the oldest is late by ${durationOf(stands.time - stands.dueSince)}`;
+      ? "no message is late"
+      : `the oldest message is late by ${durationOf(stands.time - stands.dueSince)}`;
   return (
-    <Panel title="Held up" aside={stands && late}>
+    <Panel title="Held messages" aside={stands && late}>
       <Table
-        caption="What holds messages up"
+        caption="Queues and flow keys that hold messages"
         columns={columns}
         rows={stops?.slice(0, rowsMax)}
         keyOf={({ what, name }) => `${what} ${name}`}
         linkOf={linkOf}
-        none={<Empty title="Nothing is paused, and nothing stands in line" />}
+        none={<Empty title="No queue or flow key holds messages" />}
       />
     </Panel>
   );

@@ -36,14 +36,14 @@ export function FailedRuns() {
   const query = { state: "RUN_FAILED", count: rowsMax, trimBody: answerBytesMax };
   const { data } = useAsked({ id: "listRunLogs", query }, { fresh: "slowly" });
   return (
-    <Panel title="Runs that failed" aside={<a href="#/runs?state=RUN_FAILED">All</a>}>
+    <Panel title="Failed runs" aside={<a href="#/runs?state=RUN_FAILED">All</a>}>
       <Table
-        caption="Runs that failed, newest first"
+        caption="Failed runs, newest first"
         columns={failedColumns}
         rows={data?.runs}
         keyOf={keyOf}
         linkOf={runPage}
-        none={<Empty title="No run has failed" />}
+        none={<Empty title="No failed runs" />}
       />
     </Panel>
   );
@@ -54,7 +54,7 @@ type Waiting = { readonly run: Run; readonly row: StepRow };
 const waitingColumns: readonly Column<Waiting>[] = [
   { title: "Run", cell: ({ run }) => <Short text={run.workflowRunId} />, isLink: true },
   { title: "Event", cell: ({ row }) => <Short text={row.step.waitEventId} /> },
-  { title: "Gives up", cell: ({ row }) => <Age at={row.step.waitTimeoutDeadline} /> },
+  { title: "Times out", cell: ({ row }) => <Age at={row.step.waitTimeoutDeadline} /> },
 ];
 
 export function WaitsForAnEvent() {
@@ -65,8 +65,8 @@ export function WaitsForAnEvent() {
   );
   return (
     <Panel
-      title="Waits for an event"
-      aside={data?.cursor === "" ? "" : `of the newest ${runsMax} runs that go on`}
+      title="Runs that wait for an event"
+      aside={data?.cursor === "" ? "" : `of the newest ${runsMax} active runs`}
     >
       <Table
         caption="Runs that wait for an event"
@@ -74,7 +74,7 @@ export function WaitsForAnEvent() {
         rows={rows?.slice(0, rowsMax)}
         keyOf={({ run, row }) => `${keyOf(run)} ${row.key}`}
         linkOf={({ run }) => runPage(run)}
-        none={<Empty title="No run waits to be told anything" />}
+        none={<Empty title="No run waits for an event" />}
       />
     </Panel>
   );
@@ -99,14 +99,14 @@ export function FiresNext() {
     .filter(({ nextScheduleTime, isPaused }) => nextScheduleTime !== undefined && !isPaused)
     .toSorted((a, b) => (a.nextScheduleTime ?? 0) - (b.nextScheduleTime ?? 0));
   return (
-    <Panel title="Fires next" aside={<a href="#/schedules">All schedules</a>}>
+    <Panel title="Next schedules" aside={<a href="#/schedules">All schedules</a>}>
       <Table
-        caption="Schedules that fire next"
+        caption="Schedules by their next time"
         columns={scheduleColumns}
         rows={next?.slice(0, rowsMax)}
         keyOf={({ scheduleId }) => scheduleId}
         linkOf={({ scheduleId }) => `/schedules/${part(scheduleId)}`}
-        none={<Empty title="No schedule fires" />}
+        none={<Empty title="No schedule is active" />}
       />
     </Panel>
   );

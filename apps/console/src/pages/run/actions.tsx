@@ -14,7 +14,7 @@ export function RunActions({ run, isSmall = false }: Props) {
         asked={{ id: "endRun", params: [id] }}
         isFinal
         isSmall={isSmall}
-        says="Its steps are not called any more."
+        says="No further steps of the run are called."
       />
     );
   if (dlqId === undefined) return null;

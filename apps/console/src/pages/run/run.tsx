@@ -44,7 +44,7 @@ export function RunPage() {
     >
       <Trouble error={error} />
       {data !== undefined && run === undefined && (
-        <p className="notice">There is no run of this id, or it is no longer kept.</p>
+        <p className="notice">No run has this id, or the run is no longer kept.</p>
       )}
       {run !== undefined && (
         <>
@@ -116,7 +116,7 @@ function Standing({ run }: { readonly run: Run }) {
             ["Dead letter", run.dlqId !== undefined && <code>{shown(run.dlqId)}</code>],
             ["Invoked by", invoker && <RunId id={invoker.workflowRunId} />],
             [
-              "Has invoked",
+              "Invoked runs",
               children.length > 0 &&
                 children.map((child, nth) => (
                   <span key={child}>
@@ -144,8 +144,8 @@ function Standing({ run }: { readonly run: Run }) {
 
 const functionStates = {
   CALLBACK_INPROGRESS: "being called",
-  CALLBACK_SUCCESS: "was called",
-  CALLBACK_FAIL: "has failed",
+  CALLBACK_SUCCESS: "called",
+  CALLBACK_FAIL: "failed",
   CALLBACK_CANCELED: "cancelled",
 } as const satisfies Readonly<Record<NonNullable<Run["failureFunction"]>["state"], string>>;
 
@@ -183,7 +183,7 @@ function View({ run }: { readonly run: Run }) {
   return (
     <div className={row === undefined ? "run-view" : "run-view with-step"}>
       {search.get("view") === "graph" ? (
-        <Suspense fallback={<p role="status">The graph comes…</p>}>
+        <Suspense fallback={<p role="status">Loading the graph…</p>}>
           <Graph run={run} chosen={chosen} choose={choose} />
         </Suspense>
       ) : (

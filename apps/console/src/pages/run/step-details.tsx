@@ -55,14 +55,14 @@ export function StepDetails({ run, row, close }: Props) {
 const factsOf = ({ kind, from, to, step }: StepRow) =>
   [
     ["Kind", shown(kind)],
-    ["From", <Time at={from} />],
-    ["To", <Time at={to} />],
+    ["Started", <Time at={from} />],
+    ["Ended", <Time at={to} />],
     ["Took", durationOf(to - from)],
     ["Next attempt", timeOf(step.nextDeliveryTime)],
     ["Event", shown(step.waitEventId)],
     ["Waits until", timeOf(step.waitTimeoutDeadline)],
     [
-      "Invoked",
+      "Invoked run",
       step.invokedWorkflowRunId !== undefined && <RunId id={step.invokedWorkflowRunId} />,
     ],
     [
@@ -94,7 +94,7 @@ function Called({ step, textOf, more }: CalledProps) {
           ["Status", step.callResponseStatus],
         ]}
       />
-      <Body title="Body that was sent" body={textOf(step.callBody)} more={more} />
+      <Body title="Body of the request" body={textOf(step.callBody)} more={more} />
       <Body title="Body of the answer" body={textOf(step.callResponseBody)} more={more} />
     </>
   );
@@ -104,7 +104,7 @@ function Failures({ errors }: { readonly errors: readonly AttemptError[] }) {
   if (errors.length === 0) return null;
   return (
     <>
-      <h3>Attempts that failed, newest first</h3>
+      <h3>Failed attempts, newest first</h3>
       <ol className="timeline" reversed>
         {errors.toReversed().map((each, nth) => {
           const { time, status, body, headers } = each;

@@ -170,8 +170,8 @@ function StepCells({ row, scale, ticks, from }: CellsProps) {
 const legend = [
   ["done", "done"],
   ["active", "under way"],
-  ["failed", "attempts that failed"],
-  ["retry", "waits to be tried again"],
+  ["failed", "failed attempts"],
+  ["retry", "waits for a retry"],
   ["sleep", "sleeps"],
   ["wait", "waits for an event or a run"],
 ] as const;

@@ -27,13 +27,13 @@ export function Waits({ run, row: { name, step } }: Props) {
       </span>
       {until !== undefined && (
         <span>
-          It gives up <Age at={until} />, at <Time at={until} />.
+          The wait ends <Age at={until} />, at <Time at={until} />.
         </span>
       )}
       {mayWrite && (
         <span className="buttons">
           <button type="button" className="primary" onClick={() => setOpen(true)}>
-            Tell the event…
+            Send event…
           </button>
         </span>
       )}
@@ -45,7 +45,7 @@ export function Waits({ run, row: { name, step } }: Props) {
 const inputs: readonly Input[] = [
   {
     name: "payload",
-    label: "What it is told",
+    label: "Data of the event",
     kind: "area",
     isWide: true,
     hint: "JSON, as the workflow expects it; may be empty.",
@@ -61,9 +61,9 @@ function Tell({ runId, event, close }: TellProps) {
   const { mutate, isPending, error } = useSend(() => undefined);
   const path = `notify/${part(runId)}/${part(event)}`;
   return (
-    <Sheet title={`Tell ${shown(event)}`} close={close}>
+    <Sheet title={`Send event ${shown(event)}`} close={close}>
       <FaultyForm
-        name="Tell the event"
+        name="Send event"
         inputs={inputs}
         error={error}
         onChange={(form) => setPayload(textIn(form, "payload"))}
@@ -72,7 +72,7 @@ function Tell({ runId, event, close }: TellProps) {
             { path, headers: [], body: textIn(form, "payload") },
             {
               onSuccess: () => {
-                say(`The run was told ${shown(event)}.`);
+                say(`The run received the event ${shown(event)}.`);
                 close();
               },
             },
@@ -85,7 +85,7 @@ function Tell({ runId, event, close }: TellProps) {
             Not now
           </button>
           <button type="submit" className="primary" disabled={isPending}>
-            Tell it
+            Send event
           </button>
         </div>
       </FaultyForm>

@@ -86,6 +86,7 @@ const mayUse = {
 const packages = "^(apps|libs|services|tests|examples|bench|scripts|deploy)/";
 const frontDoors = [
   "^(libs|services)/[^/]+/src/index\\.ts$",
+  "^libs/http/src/router\\.ts$",
   "^libs/client/src/receiver/index\\.ts$",
   "^libs/client/src/(api|node)\\.ts$",
   "^services/standalone/process/(main|folder|doctor)\\.ts$",

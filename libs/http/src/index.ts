@@ -49,16 +49,6 @@ export {
 } from "./session/provider.ts";
 export { hideSessions, sessionHeader } from "./session/cookies.ts";
 export {
-  createRouter,
-  type Place,
-  queryOf,
-  type Reply,
-  replyOf,
-  type Response,
-  type Route,
-  type Work,
-} from "./router.ts";
-export {
   createSessionDoor,
   sessionHasEnded,
   type SessionKeeper,

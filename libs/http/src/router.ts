@@ -1,15 +1,21 @@
 /**
- * Routes everything except the raw targets, which are handled before: from the rows of the endpoints to their works. The door of a
- * service reads bodies, and queries stay text.
+ * Routes everything with Express except the raw targets, which are handled before. One router, bound from the rows of
+ * the endpoints, and no middleware: the door of a service reads bodies, and queries stay text.
  */
-import { type IncomingMessage, type ServerResponse } from "node:http";
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from "express";
 import { type Answer, type Endpoint, type Pieces } from "@posthaste/contract";
 import { fault, type Fault, isFault } from "@posthaste/domain";
 import { answer, type FlatHeaders } from "./answers/answer.ts";
 import { type Answers, type Refusal } from "./answers/answers.ts";
 import { type StreamedReply } from "./answers/streamed.ts";
 import { workEnded } from "./bodies/body.ts";
-import { createRoutes, namesIn } from "./routes.ts";
 
 export type Reply = {
   readonly status: number;
@@ -37,67 +43,40 @@ export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply 
 const inPieces = (read: Pieces | { readonly json: unknown } | Fault): Pieces | Fault =>
   !isFault(read) && "json" in read ? { text: JSON.stringify(read.json) } : read;
 
-export type Response = ServerResponse<IncomingMessage>;
-
-/** The path of a request, without its query, and the parameters in it. */
-export type Place = {
-  readonly path: string;
-  readonly params: Readonly<Record<string, string>>;
-};
-
 /** The work of an endpoint for one method. A throw is answered with 500, a failing store with 503 or 507. */
-export type Work = (
-  req: IncomingMessage,
-  res: Response,
-  place: Place,
-) => Promise<Reply | StreamedReply | Refusal>;
+export type Work = (req: Request, res: Response) => Promise<Reply | StreamedReply | Refusal>;
 
 export type Route = Pick<Endpoint, "method" | "path"> & { readonly work: Work };
 
-/** Makes a handler that answers every request. Case and a trailing slash of a path do not matter, except for `emptyId`. */
-export function createRouter(
-  routes: readonly Route[],
-  answers: Answers,
-): (req: IncomingMessage, res: Response) => void {
-  const find = createRoutes(byPath(routes));
-  return (req, res) => {
-    const path = pathOf(req.url ?? "");
-    const found = find(path);
-    if (!found) return answers.fault(res, notFound);
-    const { value, values } = found;
-    const params = paramsOf(value.names, values);
-    if (isFault(params)) return answers.fault(res, params);
-    const work = value.works.get(req.method ?? "");
-    if (work) answerWith(work(req, res, { path, params }), res, answers);
-    else
-      answers.fault(
-        res,
-        fault("method_not_allowed", `${req.method} is not allowed here`),
-        value.allow,
-      );
-    return undefined;
-  };
+/** Case and a trailing slash of a path do not matter, except for `emptyId`. */
+export function createExpressApp(routes: readonly Route[], answers: Answers): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", false);
+  for (const [path, methods] of byPath(routes))
+    app.all(expressPath(path), dispatch(methods, answers));
+  app.use((_req: Request, res: Response) => answers.fault(res, notFound));
+  app.use(failure(answers));
+  return app;
 }
 
-type Methods = {
-  readonly names: readonly string[];
-  readonly works: ReadonlyMap<string, Work>;
-  readonly allow: FlatHeaders;
-};
+type Methods = ReadonlyMap<string, Work>;
 
+/** Groups routes by path. Express takes the first that matches: `/v2/dlq/retry` before `/v2/dlq/{dlqId}`. */
 function byPath(routes: readonly Route[]): readonly (readonly [string, Methods])[] {
-  return [...Map.groupBy(routes, ({ path }) => path)].map(([path, its]) => {
-    const works = new Map(
-      its.map(({ method, work }) => {
-        const hasItems = routes.some(
-          (other) => other.method === method && isItemOf(other.path, path),
-        );
-        return [method.toUpperCase(), hasItems && method !== "get" ? ofCollection(work) : work];
-      }),
-    );
-    return [path, { names: namesIn(path), works, allow: ["Allow", [...works.keys()].join(", ")] }];
-  });
+  const paths = new Map<string, Map<string, Work>>();
+  for (const { method, path, work } of routes) {
+    const methods = paths.get(path) ?? new Map<string, Work>();
+    const hasItems = routes.some((other) => other.method === method && isItemOf(other.path, path));
+    methods.set(method.toUpperCase(), hasItems && method !== "get" ? ofCollection(work) : work);
+    paths.set(path, methods);
+  }
+  // "{" sorts after every letter.
+  return [...paths].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
+
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 const isItemOf = (path: string, collection: string): boolean =>
   path.startsWith(`${collection}/{`) && path.indexOf("/", collection.length + 1) < 0;
@@ -108,51 +87,32 @@ const isItemOf = (path: string, collection: string): boolean =>
  */
 const ofCollection =
   (work: Work): Work =>
-  async (req, res, place) =>
-    place.path.endsWith("/") ? emptyId : work(req, res, place);
+  async (req, res) =>
+    req.path.endsWith("/") ? emptyId : work(req, res);
 
 const emptyId = fault("malformed", "the id at the end of the path is empty");
 
 const notFound = fault("not_found", "no such endpoint");
 
-const pathOf = (url: string): string => {
-  const mark = url.indexOf("?");
-  return mark < 0 ? url : url.slice(0, mark);
-};
-
 /** Returns the query of a request, with each name as often as it occurs. */
-export function queryOf(req: Pick<IncomingMessage, "url">): URLSearchParams {
-  const { url = "" } = req;
-  const mark = url.indexOf("?");
-  return new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
+export function queryOf(req: Pick<Request, "url">): URLSearchParams {
+  const mark = req.url.indexOf("?");
+  return new URLSearchParams(mark < 0 ? "" : req.url.slice(mark + 1));
 }
 
-function paramsOf(names: readonly string[], values: readonly string[]): Place["params"] | Fault {
-  const params: Record<string, string> = {};
-  for (const [i, name] of names.entries()) {
-    const value = decoded(values[i] ?? "");
-    if (value === undefined) return malformedPath;
-    params[name] = value;
-  }
-  return params;
-}
-
-/** Returns undefined for a broken escape. */
-function decoded(value: string): string | undefined {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return undefined;
-  }
-}
-
-const malformedPath: Fault = fault("malformed", "the path holds a broken escape");
-
-function answerWith(work: ReturnType<Work>, res: Response, answers: Answers): void {
-  void work
-    .then((result) => send(res, result, answers))
-    .catch((error: unknown) => answers.failed(res, error))
-    .then(() => workEnded(res));
+function dispatch(methods: Methods, answers: Answers): RequestHandler {
+  const allow: FlatHeaders = ["Allow", [...methods.keys()].join(", ")];
+  return (req, res) => {
+    const work = methods.get(req.method);
+    if (!work) {
+      answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), allow);
+      return;
+    }
+    void work(req, res)
+      .then((result) => send(res, result, answers))
+      .catch((error: unknown) => answers.failed(res, error))
+      .then(() => workEnded(res));
+  };
 }
 
 async function send(
@@ -164,3 +124,17 @@ async function send(
   else if ("read" in result) await answers.streamed(res, result);
   else answer(res, result.status, result.body, result.headers);
 }
+
+/** Handles Express's errors. Express's own refusal, of a broken escape in a parameter, has a status; every other error is ours. */
+function failure(answers: Answers): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction) => {
+    if (isBadRequest(error)) answers.fault(res, malformedPath);
+    else answers.failed(res, error);
+  };
+}
+
+const malformedPath: Fault = fault("malformed", "the path holds a broken escape");
+
+const isBadRequest = (error: unknown): boolean =>
+  Error.isError(error) && "status" in error && error.status === 400;

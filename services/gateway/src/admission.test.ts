@@ -52,7 +52,7 @@ describe("under load", () => {
       const work = admitted(door, "readMe", row as typeof gatewayEndpoints.readMe, () =>
         Promise.reject(new Error("let in")),
       );
-      await work(request([]), response, { path: row.path, params: {} });
+      await work(request([]) as Parameters<typeof work>[0], response as Parameters<typeof work>[1]);
       if (asked[0] !== "ongoing") refusable.push(`${asked[0]} ${id}`);
     }
 

@@ -23,14 +23,12 @@ import {
   type BodyBudget,
   callerIp,
   othersTurn,
-  queryOf,
-  replyOf,
-  type RequestKind,
   withAnswerStream,
   withReadPermit,
-  type Work as RouteWork,
+  type RequestKind,
 } from "@posthaste/http";
 import { type Tracer } from "@posthaste/ports";
+import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
 import { type BacklogQuota } from "./backlog.ts";
 import { type CallerOf } from "./callers.ts";
 import { type Rates } from "./rates.ts";
@@ -57,7 +55,7 @@ export function admitted<Spec extends EndpointSpec>(
   row: Endpoint<Spec>,
   work: Work<Spec, Answer>,
 ): RouteWork {
-  return async (req, res, { params }) => {
+  return async (req, res) => {
     const crowded = door.admission.refuse(admissionOf(row));
     if (crowded) return crowded;
     const search = queryOf(req);
@@ -68,11 +66,11 @@ export function admitted<Spec extends EndpointSpec>(
     if (isFault(caller)) return caller;
     const { by, scope, tenant } = caller;
     const refused =
-      refusalOfScope(scope, { kind: row.kind, queue: params["queueName"] }) ??
+      refusalOfScope(scope, { kind: row.kind, queue: req.params["queueName"]?.toString() }) ??
       (row.kind === "publish" && !row.checksLoad ? door.backlog.refuse(tenant) : undefined) ??
       (row.kind === "list" ? door.rates.spendList(tenant) : undefined);
     if (refused) return refused;
-    const { rawHeaders } = req;
+    const { params, rawHeaders } = req;
     const { method, path: route } = row;
     const span = requestSpan(door.tracer, { tenant: tenant.id, method, route, rawHeaders });
     const owner = { tenant: tenant.id, address };

@@ -20,7 +20,6 @@ import {
   createBodyBudget,
   createBrowsed,
   createEdge,
-  createRouter,
   createSessionDoor,
   type EdgeRoom,
   type Cursors,
@@ -30,9 +29,9 @@ import {
   type ProviderSignIn,
   rightsOf,
   type RequestHandler,
-  type Route,
   type Sessions,
 } from "@posthaste/http";
+import { createExpressApp, type Route } from "@posthaste/http/router";
 import {
   type Accounts,
   type AuditLog,
@@ -144,7 +143,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   );
   const hooks = createHookDoor(door, ports);
   const { refreshAccounts } = options;
-  const routed = createRouter(routesOf(door, parts), answers);
+  const routed = createExpressApp(routesOf(door, parts), answers);
   const keeper = createSessionKeeper({ ...callers, rates, refreshAccounts });
   const session =
     sessions &&

@@ -1,5 +1,4 @@
 /** The checks that every request to management passes: credentials first, whatever the request. */
-import { type IncomingMessage } from "node:http";
 import {
   type Answer,
   type Endpoint,
@@ -24,15 +23,10 @@ import {
   type BodyBudget,
   callerIp,
   isOfOtherOrigin,
-  type Place,
-  queryOf,
   refusalOfOtherOrigin,
-  type Reply,
-  replyOf,
-  type Response,
   type StreamedReply,
-  type Work as RouteWork,
 } from "@posthaste/http";
+import { queryOf, type Reply, replyOf, type Work as RouteWork } from "@posthaste/http/router";
 import { type OperatorActor, type Operators } from "./operator.ts";
 import { type Work } from "./works/work.ts";
 
@@ -45,6 +39,9 @@ export type Door = {
   readonly log: Log;
 };
 
+type Request = Parameters<RouteWork>[0];
+type Response = Parameters<RouteWork>[1];
+
 /** All operators are one owner of the memory for bodies. */
 const operator = "operator";
 
@@ -56,19 +53,20 @@ export function admitted<Spec extends EndpointSpec>(
   work: Work<Spec, Answer>,
 ): RouteWork {
   const answer = async (
-    req: IncomingMessage,
+    req: Request,
     res: Response,
-    params: Place["params"],
-    { address, by }: { readonly address: string; readonly by: OperatorActor },
+    address: string,
+    by: OperatorActor,
   ): Promise<Answer | Fault> => {
     const owner = { tenant: operator, address };
+    const { params } = req;
     const search = queryOf(req);
     const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
     if (isFault(asked)) return asked;
     if (!isChange(row, asked.query)) return work(asked);
     const named = row.namedBy?.(asked.body);
     const change = {
-      tenant: tenantOf(row.path, params["id"], named),
+      tenant: tenantOf(row.path, params["id"]?.toString(), named),
       by,
       operation,
       resource: resourceOf(row, params, asked.body),
@@ -76,7 +74,7 @@ export function admitted<Spec extends EndpointSpec>(
     };
     return door.audit(change, () => work(asked));
   };
-  return async (req, res, { params, path }) => {
+  return async (req, res) => {
     const address = callerIp(req, door.trustedProxies);
     // Browsers store a password and send it along with requests of other pages. Such a request is not counted as a guess.
     if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
@@ -84,10 +82,9 @@ export function admitted<Spec extends EndpointSpec>(
     if (isFault(caller)) return caller;
     const refused = refusalOfRole(caller.role, row);
     if (refused) return refused;
-    const make = () => answer(req, res, params, { address, by: caller });
     const answered = await (isChanging(row.kind)
-      ? audited(door, { method: row.method.toUpperCase(), to: path, address }, make)
-      : make());
+      ? audited(door, req, address, () => answer(req, res, address, caller))
+      : answer(req, res, address, caller));
     return isFault(answered) ? answered : secret(replyOf(answered, operator));
   };
 }
@@ -108,12 +105,13 @@ const idLengthMax = 128;
 /** Logs one line for each change, and for each change that was refused. */
 async function audited(
   door: Door,
-  asked: { readonly method: string; readonly to: string; readonly address: string },
+  req: Request,
+  address: string,
   change: () => Promise<Answer | Fault>,
 ): Promise<Answer | Fault> {
   const result = await change();
   const outcome = isFault(result) ? result.fault : "done";
-  door.log.info("management.asked", { ...asked, outcome });
+  door.log.info("management.asked", { method: req.method, to: req.path, outcome, address });
   if (!isFault(result)) await tellOfChange(door);
   return result;
 }

@@ -15,15 +15,14 @@ import {
   createBodyBudget,
   createBrowsed,
   createEdge,
-  createRouter,
   createSessionDoor,
   type Edge,
   type ProviderSignIn,
   type RequestHandler,
   rightsOf,
-  type Route,
   type Sessions,
 } from "@posthaste/http";
+import { createExpressApp, type Route } from "@posthaste/http/router";
 import { type Readiness } from "@posthaste/ports";
 import { type OperatorRole } from "@posthaste/domain";
 import { basicChallenge, type Credentials } from "./basic.ts";
@@ -67,7 +66,7 @@ export function managementHandler(
     onChange: options.onChange ?? (async () => undefined),
     log: ports.log,
   };
-  const routed = createRouter(routesOf(door, ports), answers);
+  const routed = createExpressApp(routesOf(door, ports), answers);
   const session =
     sessions &&
     createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn: oidc });

@@ -6,7 +6,7 @@ import { type Fault, fault } from "@posthaste/domain";
 import { type Log, StoreError } from "@posthaste/ports";
 import { recordingLog, turn, until } from "@posthaste/testing";
 import { type Edge } from "../edge/edge.ts";
-import { createRouter } from "../router.ts";
+import { createExpressApp } from "../router.ts";
 import { rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
 
 const edges: Edge[] = [];
@@ -22,8 +22,8 @@ async function serveRead(read: () => Promise<Pieces>, log?: Log): Promise<number
     ...(log && { log }),
     handle: (answers) => {
       const work = async () => ({ status: 200, owner: "a", read });
-      const router = createRouter([{ path: "/list", method: "get", work }], answers);
-      return (req, res) => (router(req, res), undefined);
+      const app = createExpressApp([{ path: "/list", method: "get", work }], answers);
+      return (req, res) => (app(req, res), undefined);
     },
   });
   edges.push(edge);

@@ -10,7 +10,7 @@ import { virtualClock } from "@posthaste/testing";
 import { readBody } from "./body.ts";
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 import { type Edge, type RequestHandler } from "../edge/edge.ts";
-import { createRouter, type Route } from "../router.ts";
+import { createExpressApp, type Route } from "../router.ts";
 import { type Answers } from "../answers/answers.ts";
 import { hostClock, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
 
@@ -247,6 +247,6 @@ function routed(work: Work, answers: Answers): RequestHandler {
       return { status: 200, body: "" };
     },
   };
-  const router = createRouter([route], answers);
-  return (req, res) => (router(req, res), undefined);
+  const app = createExpressApp([route], answers);
+  return (req, res) => (app(req, res), undefined);
 }

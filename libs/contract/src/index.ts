@@ -11,7 +11,12 @@ export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
 export { atOnce, bytesPerTurn, type InTurns, pause, type Pause } from "./bodies/pause.ts";
 export { type ReadUrl } from "./headers/setting.ts";
-export { type batch, type BatchBody, type BatchItem, type BatchJudges } from "./endpoints/batch.ts";
+export {
+  type batch,
+  type BatchBody,
+  type BatchItem,
+  type BatchContext,
+} from "./endpoints/batch.ts";
 export { bulkActionJson, type bulkActions, bulkStateOf } from "./endpoints/bulk-actions.ts";
 export {
   deadLetterJson,

@@ -64,7 +64,7 @@ export { isOfUseBefore } from "./runs/append.ts";
 export { type Ended, endOwnRun, endRun, finishRun } from "./runs/end.ts";
 export { type RunPorts } from "./runs/start.ts";
 export { placeWait, type WaitCommand } from "./runs/waits.ts";
-export { hookRun, type Notified, notify, notifyRun, takerOf } from "./runs/notify.ts";
+export { hookRun, type Notified, notify, notifyRun, runForEvent } from "./runs/notify.ts";
 export { type Waiter, waitersOf } from "./runs/kept-waits.ts";
 export { cancelRunsMatching } from "./runs/cancel-runs.ts";
 export { cancelFunction, tellAgain } from "./runs/failure-function.ts";

@@ -28,18 +28,18 @@ export { createFailureLimit, type FailureLimit, networkOf } from "./authenticate
 export { readBody } from "./bodies/body.ts";
 export { type BodyBudget, createBodyBudget } from "./bodies/body-budget.ts";
 export { addressSet, type AddressSet, callerIp } from "./caller-ip.ts";
-export { createBrowsed } from "./console/console.ts";
+export { createConsolePages } from "./console/console.ts";
 export { createCursors, type Cursors, type CursorScope } from "./cursor.ts";
 export {
   connectionsMax,
   createEdge,
   type Edge,
   type EdgeOptions,
-  type EdgeRoom,
+  type FoundLimits,
   type RequestHandler,
 } from "./edge/edge.ts";
 export { type Origins } from "./edge/cors.ts";
-export { isOfOtherOrigin, onlyValueOf } from "./edge/request-head.ts";
+export { isOfOtherOrigin, singleHeader } from "./edge/request-head.ts";
 export {
   type Attempt,
   type IdentityProvider,
@@ -49,11 +49,11 @@ export {
 } from "./session/provider.ts";
 export { hideSessions, sessionHeader } from "./session/cookies.ts";
 export {
-  createSessionDoor,
+  createSessionHandler,
   sessionHasEnded,
   type SessionKeeper,
   refusalOfOtherOrigin,
-} from "./session/session-door.ts";
+} from "./session/session-handler.ts";
 export {
   createSessions,
   type Session,
@@ -61,4 +61,4 @@ export {
   type Sessions,
   shortSessionId,
 } from "./session/sessions.ts";
-export { inTurns, othersTurn, toItsEnd } from "./turns.ts";
+export { inTurns, yieldToOthers, runToEnd } from "./turns.ts";

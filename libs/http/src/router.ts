@@ -1,6 +1,6 @@
 /**
  * Routes everything with Express except the raw targets, which are handled before. One router, bound from the rows of
- * the endpoints, and no middleware: the door of a service reads bodies, and queries stay text.
+ * the endpoints, and no middleware: the guards of a service read bodies, and queries stay text.
  */
 import express, {
   type ErrorRequestHandler,

@@ -23,18 +23,18 @@ export async function inTurns<T>(
     }
     if (item !== pause && weight < itemsPerTurn) continue;
     weight = 0;
-    await othersTurn();
+    await yieldToOthers();
   }
   return all;
 }
 
 /** Runs `reading` to its end, and lets other requests run in each pause. */
-export async function toItsEnd<T>(reading: InTurns<T>): Promise<T> {
+export async function runToEnd<T>(reading: InTurns<T>): Promise<T> {
   for (;;) {
     const { done, value } = reading.next();
     if (done === true) return value;
-    await othersTurn();
+    await yieldToOthers();
   }
 }
 
-export const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const yieldToOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

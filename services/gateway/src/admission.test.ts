@@ -1,4 +1,4 @@
-/** The kind of request that the door reports before it lets one in, by which it is refused under load. */
+/** The kind of request that the guards reports before it lets one in, by which it is refused under load. */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { describe, expect, it } from "@jest/globals";
 import { gatewayEndpoints, rawTargetOf } from "@posthaste/contract";
@@ -6,8 +6,8 @@ import { fault } from "@posthaste/domain";
 import { type RequestKind } from "@posthaste/http";
 import { noTelemetry } from "@posthaste/ports";
 import { virtualClock } from "@posthaste/testing";
-import { admitted, type Door } from "./door.ts";
-import { createRawDoor, type RawWorks } from "./raw-door.ts";
+import { guarded, type RequestGuards } from "./guards.ts";
+import { createRawHandler, type RawWorks } from "./raw-handler.ts";
 
 /** Refuses all requests, and records their kinds. */
 function crowded() {
@@ -17,11 +17,11 @@ function crowded() {
     return fault("overloaded", "too much load");
   };
   // Everything that is called before the first refusal.
-  const door = {
+  const guards = {
     admission: { refuse, close: () => undefined },
     answers: { fault: () => undefined },
   };
-  return { asked, door: door as unknown as Door };
+  return { asked, guards: guards as unknown as RequestGuards };
 }
 
 const response = {} as ServerResponse<IncomingMessage>;
@@ -33,11 +33,11 @@ const request = (rawHeaders: readonly string[]) =>
   }) as unknown as IncomingMessage;
 
 async function rawKindOf(...rawHeaders: readonly string[]): Promise<RequestKind | undefined> {
-  const { asked, door } = crowded();
+  const { asked, guards } = crowded();
   const row = rawTargetOf("POST", "/v2/publish/https://a.example");
   if (!row) throw new Error("it is a publish");
-  const take = createRawDoor(
-    { door, clock: virtualClock(), telemetry: noTelemetry },
+  const take = createRawHandler(
+    { guards, clock: virtualClock(), telemetry: noTelemetry },
     {} as RawWorks,
   );
   await take(row, request(rawHeaders), response);
@@ -48,8 +48,8 @@ describe("under load", () => {
   it("nothing that goes on with what was accepted is refused, nor a batch, of which that is not known yet", async () => {
     const refusable: string[] = [];
     for (const [id, row] of Object.entries(gatewayEndpoints)) {
-      const { asked, door } = crowded();
-      const work = admitted(door, "readMe", row as typeof gatewayEndpoints.readMe, () =>
+      const { asked, guards } = crowded();
+      const work = guarded(guards, "readMe", row as typeof gatewayEndpoints.readMe, () =>
         Promise.reject(new Error("let in")),
       );
       await work(request([]) as Parameters<typeof work>[0], response as Parameters<typeof work>[1]);

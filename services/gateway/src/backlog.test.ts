@@ -114,7 +114,7 @@ describe("the backlog quota", () => {
     answers[1]?.(60);
     await clock.advance(1);
     const ofCount = letIn();
-    quota.cameIn(atMost(100), 30);
+    quota.add(atMost(100), 30);
     await clock.advance(10_000);
 
     // Messages that come in before the first count may pass the quota; later ones may not.

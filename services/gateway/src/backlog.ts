@@ -50,7 +50,7 @@ export class BacklogQuota {
   }
 
   /** Counts `n` more messages of an accepted publish. */
-  cameIn(tenant: Tenant, n: number): void {
+  add(tenant: Tenant, n: number): void {
     const seen = this.#seen.get(tenant.id);
     if (seen) seen.since += n;
   }

@@ -9,7 +9,7 @@ import {
   type Caller,
   hashOfBearer,
   isOfOtherOrigin,
-  onlyValueOf,
+  singleHeader,
   type Refusal,
   type Session,
   sessionHasEnded,
@@ -42,7 +42,7 @@ export function createCallerOf(parts: CallerParts, sessions: Sessions | undefine
     const { authorization, [sessionHeader]: named } = req.headers;
     if (sessions && named !== undefined && authorization === undefined && !queryToken)
       return callerIn(parts, sessions, req);
-    const token = onlyValueOf(req, "authorization");
+    const token = singleHeader(req, "authorization");
     return authenticator.authenticate(token, queryToken, address, isOfOtherOrigin(req));
   };
 }
@@ -80,7 +80,7 @@ type KeeperParts = CallerParts & {
 
 export const createSessionKeeper = (parts: KeeperParts): SessionKeeper => ({
   enter: async (req, address) => {
-    const token = onlyValueOf(req, "authorization");
+    const token = singleHeader(req, "authorization");
     const caller = await parts.authenticator.authenticate(token, undefined, address);
     return isFault(caller) ? caller : { kind: "token", of: hashOfBearer(token) ?? "" };
   },

@@ -1,4 +1,4 @@
-/** The gateway: accepts messages. Raw targets have a door of their own; everything else passes one router. Stateless except for caches. */
+/** The gateway: accepts messages. Raw targets have a guards of their own; everything else passes one router. Stateless except for caches. */
 import {
   type Answer,
   type Endpoint,
@@ -18,10 +18,10 @@ import {
   type Authenticator,
   createAudit,
   createBodyBudget,
-  createBrowsed,
+  createConsolePages,
   createEdge,
-  createSessionDoor,
-  type EdgeRoom,
+  createSessionHandler,
+  type FoundLimits,
   type Cursors,
   type Edge,
   hideSessions,
@@ -52,14 +52,14 @@ import {
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
 import { createCallerOf, createSessionKeeper } from "./callers.ts";
-import { admitted, type Door } from "./door.ts";
-import { createHookDoor, hookTargetOf } from "./hook-door.ts";
-import { createJudge, urlReader } from "./judge.ts";
+import { guarded, type RequestGuards } from "./guards.ts";
+import { createWebhookHandler, webhookTargetOf } from "./webhook-handler.ts";
+import { createContextOf, urlReader } from "./parse-context.ts";
 import { type LogWatchers } from "./live-log/watchers.ts";
 import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
 import { createReads } from "./reads.ts";
-import { createRawDoor } from "./raw-door.ts";
+import { createRawHandler } from "./raw-handler.ts";
 import { publishWork } from "./works/publish.ts";
 import { createScheduleWork } from "./works/schedules.ts";
 import { triggerWork } from "./works/trigger.ts";
@@ -119,7 +119,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const { folder, oidc, sessions } = options.console ?? {};
   const callers = { ...ports, authenticator, groups: rightsOf(oidc) };
   const audit = createAudit({ ...ports, auditDays: options.auditDays });
-  const door: Door = {
+  const guards: RequestGuards = {
     answers,
     rates,
     admission,
@@ -132,8 +132,8 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     audit,
   };
   const publishing = publishWork(parts);
-  const raw = createRawDoor(
-    { door, clock: ports.clock, telemetry },
+  const raw = createRawHandler(
+    { guards, clock: ports.clock, telemetry },
     {
       publish: publishing,
       enqueue: publishing,
@@ -141,21 +141,29 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
       createSchedule: createScheduleWork(parts),
     },
   );
-  const hooks = createHookDoor(door, ports);
+  const hooks = createWebhookHandler(guards, ports);
   const { refreshAccounts } = options;
-  const routed = createExpressApp(routesOf(door, parts), answers);
+  const routed = createExpressApp(routesOf(guards, parts), answers);
   const keeper = createSessionKeeper({ ...callers, rates, refreshAccounts });
   const session =
     sessions &&
-    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn: oidc });
-  const browsed = createBrowsed({ folder, page: "index.html", session }, ports.clock);
+    createSessionHandler({
+      ...ports,
+      audit,
+      sessions,
+      keeper,
+      answers,
+      trustedProxies,
+      signIn: oidc,
+    });
+  const consolePages = createConsolePages({ folder, page: "index.html", session }, ports.clock);
   return (req, res) => {
     hideSessions(req);
     const target = rawTargetOf(req.method ?? "", req.url ?? "");
     if (target) return raw(target, req, res);
-    const hook = hookTargetOf(req.url ?? "");
+    const hook = webhookTargetOf(req.url ?? "");
     if (hook) return hooks(hook, req, res);
-    const answerPage = browsed(req);
+    const answerPage = consolePages(req);
     if (answerPage)
       return answerPage(req, res).then((isAnswered) => {
         if (!isAnswered) routed(req, res);
@@ -182,7 +190,7 @@ export function workParts(ports: GatewayPorts, options: WorkOptions): WorkParts 
     ...{ admission, isClosed, rates, readUrl, refreshAccounts, watchers },
     telemetry: ports.telemetry ?? noTelemetry,
     backlog: new BacklogQuota(ports),
-    judge: createJudge({ ...ports, rates, readUrl, llmUrl }),
+    contextOf: createContextOf({ ...ports, rates, readUrl, llmUrl }),
     reads: createReads(ports),
     paging: createPaging(cursors),
   };
@@ -191,19 +199,19 @@ export function workParts(ports: GatewayPorts, options: WorkOptions): WorkParts 
 type Rows = { readonly [Id in OperationId]: Endpoint<GatewaySpecs[Id]> };
 type BoundWorks = { readonly [Id in OperationId]: Work<GatewaySpecs[Id], Answer> };
 
-function routesOf(door: Door, parts: WorkParts): readonly Route[] {
+function routesOf(guards: RequestGuards, parts: WorkParts): readonly Route[] {
   const rows: Rows = gatewayEndpoints;
   const works: BoundWorks = gatewayWorks(parts);
   const routeOf = <Id extends OperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: admitted(door, id, rows[id], works[id]),
+    work: guarded(guards, id, rows[id], works[id]),
   });
   return operationIds.map(routeOf);
 }
 
 export type GatewayEdge = GatewayOptions &
-  EdgeRoom & {
+  FoundLimits & {
     readonly host: string;
     readonly port: number;
     readonly readiness: Readiness;

@@ -4,7 +4,7 @@ import { gatewayEndpoints, type LogQuery } from "@posthaste/contract";
 import { openEmbedded } from "@posthaste/embedded";
 import { aMessage, aTenant } from "@posthaste/testing";
 import { openInMemory } from "@posthaste/testing/in-memory";
-import { fitting } from "./fitting.ts";
+import { fitPage } from "./fit-page.ts";
 import { createLogShower } from "./log-bodies.ts";
 import { logPage } from "./log-page.ts";
 import { readsOf } from "./reads.fixture.ts";
@@ -62,7 +62,7 @@ describe("a page of the log with the bodies of live messages", () => {
       const found = await logPage(reads.log, aTenant, query, page);
       const view = { sha256: () => "hash", positionAt: () => 0, bodyBytesMax };
       const { show, isSpent } = createLogShower(reads, aTenant, view);
-      const { shown, next } = await fitting(found, (some) => Promise.all(some.map(show)), {
+      const { shown, next } = await fitPage(found, (some) => Promise.all(some.map(show)), {
         isSpent,
       });
       for (const { body, messageId } of shown.flat()) {

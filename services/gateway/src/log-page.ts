@@ -12,14 +12,14 @@ import { type Reads } from "./reads.ts";
 
 type Query = Pick<LogQuery, "filter" | "byMessage">;
 /** Events that are shown together: one event, or all events of a message. */
-export type Together = readonly LogEntry[];
+export type LogGroup = readonly LogEntry[];
 
 export async function logPage(
   log: Reads["log"],
   tenant: TenantId,
   query: Query,
   page: PageRequest,
-): Promise<Page<Together>> {
+): Promise<Page<LogGroup>> {
   if (query.byMessage) return pageOfMessages(log, tenant, query, page);
   const { items, ...rest } = await log(tenant, query.filter, page);
   return { ...rest, items: items.map((entry) => [entry]) };
@@ -42,10 +42,10 @@ async function pageOfMessages(
   tenant: TenantId,
   { filter }: Query,
   page: PageRequest,
-): Promise<Page<Together>> {
+): Promise<Page<LogGroup>> {
   const seen = await log(tenant, filter, { ...page, limit: eventsMax });
   const looked = new Set<MessageId>();
-  const items: Together[] = [];
+  const items: LogGroup[] = [];
   const positions: string[] = [];
   let shown = 0;
   let bytes = 0;

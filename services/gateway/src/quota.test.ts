@@ -13,7 +13,7 @@ const aTenantWith = (limits: Partial<Plan>): Tenant => ({
 /** `tooMany`: the queues beyond the plan's number. */
 function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly string[] } = {}) {
   const done: unknown[] = [];
-  const cameIn: number[] = [];
+  const add: number[] = [];
   const exceeded = fault("too_many_requests", "quota maxMessagesPerDay exceeded");
   const parts = {
     rates: {
@@ -27,7 +27,7 @@ function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly st
       },
     },
     isClosed: () => isClosed,
-    backlog: { cameIn: (_: Tenant, n: number) => void cameIn.push(n) },
+    backlog: { add: (_: Tenant, n: number) => void add.push(n) },
     queues: {
       make: async (_: unknown, names: readonly string[]) => {
         if (tooMany.length === 0) done.push(["made", ...names]);
@@ -35,21 +35,21 @@ function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly st
       },
     },
   };
-  return { cameIn, done, exceeded, parts };
+  return { add, done, exceeded, parts };
 }
 
 describe("the quota of publishes", () => {
   it("is there at once where the plan counts no messages and no queue is named", () => {
-    const { cameIn, done, parts } = opened();
+    const { add, done, parts } = opened();
 
     expect(spendQuota(parts, aTenantWith({}), { messages: 3, queues: [] })).toBeUndefined();
     expect(done).toEqual([]);
     // Beside the one that the backlog has counted already.
-    expect(cameIn).toEqual([2]);
+    expect(add).toEqual([2]);
   });
 
   it("is refused by a process that stops, and takes nothing", async () => {
-    const { cameIn, done, parts } = opened({ isClosed: true });
+    const { add, done, parts } = opened({ isClosed: true });
 
     expect(
       await spendQuota(parts, aTenantWith({ messagesPerDayMax: 9 }), {
@@ -57,7 +57,7 @@ describe("the quota of publishes", () => {
         queues: ["a"],
       }),
     ).toMatchObject({ refused: { fault: "overloaded" } });
-    expect({ cameIn, done }).toEqual({ cameIn: [], done: [] });
+    expect({ add, done }).toEqual({ add: [], done: [] });
   });
 
   it("is taken of both", async () => {

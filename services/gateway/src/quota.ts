@@ -10,7 +10,7 @@ import { type BacklogQuota } from "./backlog.ts";
 import { type Rates } from "./rates.ts";
 
 export type QuotaParts = {
-  readonly backlog: Pick<BacklogQuota, "cameIn">;
+  readonly backlog: Pick<BacklogQuota, "add">;
   readonly queues: Pick<Queues, "make">;
   readonly rates: Pick<Rates, "spendMessages">;
   readonly isClosed: () => boolean;
@@ -24,7 +24,7 @@ export function spendQuota(
 ): Promise<QuotaRefusal | undefined> | undefined {
   if (parts.isClosed()) return Promise.resolve({ refused: closed });
   // One message was counted when the publish was let in.
-  parts.backlog.cameIn(tenant, need.messages - 1);
+  parts.backlog.add(tenant, need.messages - 1);
   const spending = parts.rates.spendMessages(tenant, () => need.messages);
   if (!spending && need.queues.length === 0) return undefined;
   return take(parts, tenant, need, spending);

@@ -3,7 +3,7 @@ import { parseSchedule } from "@posthaste/contract";
 import { defaultPlan, isFault, type Plan, tenantId } from "@posthaste/domain";
 import { type RetryDelays, StoreError, type Tenant } from "@posthaste/ports";
 import { recordingLog, virtualClock } from "@posthaste/testing";
-import { createJudge } from "./judge.ts";
+import { createContextOf } from "./parse-context.ts";
 import { createRates } from "./rates.ts";
 
 const hourMs = 3_600_000;
@@ -152,10 +152,10 @@ describe("new expressions of retry delays", () => {
       llmUrl: undefined,
       rates,
     };
-    const judge = createJudge(parts);
-    const [flooding, other] = ["a", "b"].map((id) => judge(aTenantWith({}, id), ""));
-    const check = (judges: typeof other, text: string) =>
-      judges?.checkRetryDelay(text, 3, "Retry-Delay")?.fault;
+    const contextOf = createContextOf(parts);
+    const [flooding, other] = ["a", "b"].map((id) => contextOf(aTenantWith({}, id), ""));
+    const check = (context: typeof other, text: string) =>
+      context?.checkRetryDelay(text, 3, "Retry-Delay")?.fault;
 
     check(other, "5*retried");
     const answers = Array.from({ length: 1_000 }, (_, n) => check(flooding, `${n}*retried + 1`));
@@ -170,7 +170,7 @@ describe("new expressions of retry delays", () => {
 describe("new expressions of schedules", () => {
   it("are refused to their tenant alone by the same count, zones and invalid expressions included, and known ones to no tenant", () => {
     const { clock, rates } = opened();
-    const judge = createJudge({
+    const contextOf = createContextOf({
       clock,
       retryDelays: { check: () => undefined, delayMs: () => 0 },
       readUrl: (given: string) => given,
@@ -180,7 +180,7 @@ describe("new expressions of schedules", () => {
     });
     const asked = (tenant: string, cron: string) => {
       const parsed = parseSchedule({
-        ...judge(aTenantWith({}, tenant), ""),
+        ...contextOf(aTenantWith({}, tenant), ""),
         rawHeaders: ["Service-Cron", cron],
         queryConfig: [],
         destination: { kind: "url", url: "https://example.com/" },

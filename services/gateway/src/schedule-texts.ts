@@ -8,7 +8,7 @@ import {
   type WholeSchedule,
 } from "@posthaste/domain";
 import { type SchedulePlace } from "@posthaste/ports";
-import { type Fitting, fitting } from "./fitting.ts";
+import { type FittedPage, fitPage } from "./fit-page.ts";
 import { type Reads } from "./reads.ts";
 
 type ScheduleReads = Pick<Reads, "schedules" | "wholeSchedules">;
@@ -58,7 +58,7 @@ export async function schedulePage(
   sha256: Sha256Hex,
   tenant: TenantId,
   { after, count }: { readonly after: SchedulePlace | undefined; readonly count: number },
-): Promise<Fitting<ScheduleJson>> {
+): Promise<FittedPage<ScheduleJson>> {
   const from = (place: SchedulePlace | undefined, limit: number) =>
     reads.schedules(tenant, {
       limit,
@@ -70,7 +70,7 @@ export async function schedulePage(
   const hasMore = last && (await from(last, 1)).length > 0;
   const positions = items.map(positionOf);
   const page = { items, positions, ...(hasMore && { next: positionOf(last) }) };
-  return fitting(page, showing(reads, sha256), { atOnce: bodiesAtOnceMax });
+  return fitPage(page, showing(reads, sha256), { atOnce: bodiesAtOnceMax });
 }
 
 const positionOf = ({ createdAt, id }: Schedule): string => `${createdAt} ${id}`;

@@ -13,9 +13,9 @@ import {
   createAnswers,
   createAudit,
   createBodyBudget,
-  createBrowsed,
+  createConsolePages,
   createEdge,
-  createSessionDoor,
+  createSessionHandler,
   type Edge,
   type ProviderSignIn,
   type RequestHandler,
@@ -26,7 +26,7 @@ import { createExpressApp, type Route } from "@posthaste/http/router";
 import { type Readiness } from "@posthaste/ports";
 import { type OperatorRole } from "@posthaste/domain";
 import { basicChallenge, type Credentials } from "./basic.ts";
-import { admitted, type Door } from "./door.ts";
+import { guarded, type RequestGuards } from "./guards.ts";
 import { createOperators } from "./operator.ts";
 import { type ManagementPorts } from "./ports.ts";
 import { createReads } from "./reads.ts";
@@ -58,7 +58,7 @@ export function managementHandler(
   const groups = rightsOf(oidc);
   const { callerOf, keeper } = createOperators(ports, { credentials, groups, sessions });
   const audit = createAudit({ ...ports, auditDays: options.auditDays });
-  const door: Door = {
+  const guards: RequestGuards = {
     callerOf,
     audit,
     trustedProxies,
@@ -66,13 +66,21 @@ export function managementHandler(
     onChange: options.onChange ?? (async () => undefined),
     log: ports.log,
   };
-  const routed = createExpressApp(routesOf(door, ports), answers);
+  const routed = createExpressApp(routesOf(guards, ports), answers);
   const session =
     sessions &&
-    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn: oidc });
-  const browsed = createBrowsed({ folder, page: "operator.html", session }, ports.clock);
+    createSessionHandler({
+      ...ports,
+      audit,
+      sessions,
+      keeper,
+      answers,
+      trustedProxies,
+      signIn: oidc,
+    });
+  const consolePages = createConsolePages({ folder, page: "operator.html", session }, ports.clock);
   return (req, res) => {
-    const answerPage = browsed(req);
+    const answerPage = consolePages(req);
     if (answerPage)
       return answerPage(req, res).then((isAnswered) => {
         if (!isAnswered) routed(req, res);
@@ -85,13 +93,13 @@ export function managementHandler(
 type Rows = { readonly [Id in ManagementOperationId]: Endpoint<ManagementSpecs[Id]> };
 type BoundWorks = { readonly [Id in ManagementOperationId]: Work<ManagementSpecs[Id], Answer> };
 
-function routesOf(door: Door, ports: ManagementPorts): readonly Route[] {
+function routesOf(guards: RequestGuards, ports: ManagementPorts): readonly Route[] {
   const rows: Rows = managementEndpoints;
   const works: BoundWorks = managementWorks({ ...ports, reads: createReads(ports) });
   const routeOf = <Id extends ManagementOperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: admitted(door, id, rows[id], works[id]),
+    work: guarded(guards, id, rows[id], works[id]),
   });
   return managementOperationIds.map(routeOf);
 }

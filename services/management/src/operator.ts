@@ -16,7 +16,7 @@ import {
   withSessionEnded,
 } from "@posthaste/domain";
 import {
-  onlyValueOf,
+  singleHeader,
   type Refusal,
   type Session,
   sessionHasEnded,
@@ -75,12 +75,12 @@ export function createOperators(
       const { authorization, [sessionHeader]: named } = req.headers;
       if (sessions && named !== undefined && authorization === undefined)
         return actorIn(sessions, req);
-      const found = check(onlyValueOf(req, "authorization"), address);
+      const found = check(singleHeader(req, "authorization"), address);
       return isFault(found) ? found : { kind: "operator", id: found.user, role: found.role };
     },
     keeper: {
       enter: async (req, address) => {
-        const found = check(onlyValueOf(req, "authorization"), address);
+        const found = check(singleHeader(req, "authorization"), address);
         return isFault(found) ? found : { kind: "password", of: markOf(found) };
       },
       holderOf: async (session) => {

@@ -4,7 +4,7 @@
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
-import { judged, readJson, repeated } from "./json.ts";
+import { validated, readJson, repeated } from "./json.ts";
 import {
   isArray,
   isObject,
@@ -36,7 +36,7 @@ export function* readJsonList<S extends z.ZodType>(
     }
     const place = `${field}[${index++}]`;
     const read = isFault(part) ? part : readJson(body.subarray(part.from, part.to), place);
-    const value = isFault(read) ? read : judged(read.json, element, place);
+    const value = isFault(read) ? read : validated(read.json, element, place);
     yield value;
     if (isFault(value)) return;
   }

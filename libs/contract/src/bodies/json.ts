@@ -18,7 +18,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export function parseJson<S extends z.ZodType>(body: Uint8Array, schema: S): z.output<S> | Fault {
   if (body.length === 0) return schema.safeParse({}).data ?? noObject;
   const read = readJson(body, "body");
-  return isFault(read) ? read : judged(read.json, schema, "");
+  return isFault(read) ? read : validated(read.json, schema, "");
 }
 
 /**
@@ -68,7 +68,7 @@ export const repeated = (place: string, path: readonly PropertyKey[]): Fault =>
   fault("malformed", `${fieldAt(place, path)}: must not occur twice`);
 
 /** `place`: where `json` is in the body, such as `endpoints[3]`. */
-export function judged<S extends z.ZodType>(
+export function validated<S extends z.ZodType>(
   json: unknown,
   schema: S,
   place: string,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { messageId, newOrder, type Run, runId, runKey } from "@posthaste/domain";
 import { readBatch } from "../endpoints/batch.ts";
 import { readUpsertEndpoints } from "../endpoints/url-groups.ts";
-import { judges } from "../headers/publish-input.fixture.ts";
+import { parseContext } from "../headers/publish-input.fixture.ts";
 import { readPublish } from "../headers/parse-publish.ts";
 import { shownParts } from "../workflow/shown-part.ts";
 import { bytesPerTurn, pause } from "./pause.ts";
@@ -49,14 +49,14 @@ function looksPerTurn(reading: Iterable<unknown>, looks: () => number): number {
   return Math.max(most, looks() - before);
 }
 
-const { callerIp, now, tenant } = judges;
+const { callerIp, now, tenant } = parseContext;
 const url = "https://a.example/";
 describe("a long body is looked at in turns, each of a bounded number of bytes", () => {
   it.each(texts)("a step of a run with %s", (_, text) => {
     const { list, looks } = watched(`{"stepId":1,"out":${text}}`);
 
     const reading = readPublish({
-      ...judges,
+      ...parseContext,
       rawHeaders: ["Upstash-Workflow-RunId", "wfr_1"],
       destination: { kind: "url", url },
       body: list,
@@ -68,12 +68,12 @@ describe("a long body is looked at in turns, each of a bounded number of bytes",
   it.each(texts)("an item of a batch with %s", (_, text) => {
     const { list, looks } = watched(`[{"destination":"https://a.example","body":${text}}]`);
 
-    expect(looksPerTurn(readBatch(list, judges), looks)).toBeLessThanOrEqual(looksPerTurnMax);
+    expect(looksPerTurn(readBatch(list, parseContext), looks)).toBeLessThanOrEqual(looksPerTurnMax);
   });
 
   it.each(texts)("the endpoints of a group with %s", (_, text) => {
     const { list, looks } = watched(`{"endpoints":[${text}]}`);
-    const reading = readUpsertEndpoints(list, judges);
+    const reading = readUpsertEndpoints(list, parseContext);
 
     expect(looksPerTurn(reading, looks)).toBeLessThanOrEqual(looksPerTurnMax);
   });

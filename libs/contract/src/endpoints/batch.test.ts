@@ -2,22 +2,22 @@ import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, type Fault, fault, isFault, standardUrl } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { pause } from "../bodies/pause.ts";
-import { judges as allowing } from "../headers/publish-input.fixture.ts";
+import { parseContext as allowing } from "../headers/publish-input.fixture.ts";
 import { counted, fuzzRuns, hostileText } from "../hostile.fixture.ts";
-import { type BatchItem, type BatchJudges, readBatch } from "./batch.ts";
+import { type BatchItem, type BatchContext, readBatch } from "./batch.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const judges: BatchJudges = {
+const context: BatchContext = {
   ...allowing,
   readUrl: (url) =>
     url.includes("127.0.0.1")
       ? fault("malformed", "invalid destination url: loopback")
       : standardUrl(url),
 };
-const readAll = (body: string | Uint8Array, changed: Partial<BatchJudges> = {}) => [
-  ...readBatch(typeof body === "string" ? bytes(body) : body, { ...judges, ...changed }),
+const readAll = (body: string | Uint8Array, changed: Partial<BatchContext> = {}) => [
+  ...readBatch(typeof body === "string" ? bytes(body) : body, { ...context, ...changed }),
 ];
-const read = (body: string | Uint8Array, changed: Partial<BatchJudges> = {}) =>
+const read = (body: string | Uint8Array, changed: Partial<BatchContext> = {}) =>
   readAll(body, changed).filter((item) => item !== pause);
 const items = (...given: readonly unknown[]) => JSON.stringify(given);
 const commands = (body: string) =>
@@ -26,7 +26,7 @@ const commands = (body: string) =>
     return item.command;
   });
 /** Returns the fault that comes last, and how many good items came before it. */
-function refused(body: string | Uint8Array, changed: Partial<BatchJudges> = {}) {
+function refused(body: string | Uint8Array, changed: Partial<BatchContext> = {}) {
   const all = read(body, changed);
   const last = all.at(-1);
   if (!last || !isFault(last)) throw new Error("accepted");

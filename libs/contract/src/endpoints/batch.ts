@@ -4,7 +4,7 @@
  */
 import { type Fault, type PublishCommand, fault, isFault, planBounds } from "@posthaste/domain";
 import * as z from "zod";
-import { judged, jsonBytesMax } from "../bodies/json.ts";
+import { validated, jsonBytesMax } from "../bodies/json.ts";
 import { longOf, type LongString, readWithLong, type WithLong } from "../bodies/json-long.ts";
 import { isArray, partsOf, type Span, trimmed } from "../bodies/json-parts.ts";
 import { type InTurns, pause, type Pause } from "../bodies/pause.ts";
@@ -40,7 +40,7 @@ const itemSchema = strictObject({
 type Item = z.output<typeof itemSchema>;
 
 /** The rules for all items of a batch. `completed` returns the headers of an item with the omitted ones. */
-export type BatchJudges = Omit<
+export type BatchContext = Omit<
   PublishInput,
   "rawHeaders" | "queryConfig" | "destination" | "queue" | "body"
 > & { readonly completed?: (headers: FlatHeaders) => FlatHeaders };
@@ -51,7 +51,7 @@ export type BatchItem = { readonly command: PublishCommand; readonly bytes: numb
 type BatchDestination = { readonly destination: NamedDestination; readonly bytes: number };
 
 export type BatchBody = {
-  readonly judge: (judges: BatchJudges) => Iterable<BatchItem | Fault | Pause>;
+  readonly itemsIn: (context: BatchContext) => Iterable<BatchItem | Fault | Pause>;
   /** Yields the destination of each item, as far as items can be read. */
   readonly destinations: () => Iterable<BatchDestination | Pause>;
 };
@@ -61,7 +61,7 @@ export const batchBody: BodyRow<BatchBody> = {
   bytesMax: planBounds.batchBytesMax.max,
   bytesMaxBy: ({ batchBytesMax }) => batchBytesMax,
   parse: (bytes) => ({
-    judge: (judges) => readBatch(bytes, judges),
+    itemsIn: (context) => readBatch(bytes, context),
     destinations: () => destinationsIn(bytes),
   }),
 };
@@ -97,7 +97,7 @@ function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination | Pause,
     }
     if (isFault(part)) return;
     const read = yield* readWithLong(bytes.subarray(part.from, part.to), "body", "");
-    const item = isFault(read) ? read : judged(read.json, itemSchema, "");
+    const item = isFault(read) ? read : validated(read.json, itemSchema, "");
     const destination = isFault(item) ? item : parseDestination(item.destination);
     if (isFault(destination)) return;
     yield { destination, bytes: part.to - part.from };
@@ -107,11 +107,11 @@ function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination | Pause,
 /** Yields the items, and a fault as the last; its text begins with the item and the field, such as `[3].headers: `. */
 export function* readBatch(
   bytes: Uint8Array,
-  judges: BatchJudges,
+  context: BatchContext,
 ): Generator<BatchItem | Fault | Pause, void, undefined> {
   const whole = trimmed(bytes, { from: 0, to: bytes.length });
   if (!isArray(bytes, whole)) return yield fault("malformed", "body: must be a JSON array");
-  const { batchBytesMax, bodyBytesMax } = judges.plan;
+  const { batchBytesMax, bodyBytesMax } = context.plan;
   const itemBytesMax = Math.min(bodyBytesMax * escapedBytesMax + jsonBytesMax, batchBytesMax);
   let index = 0;
   for (const part of partsOf(bytes, whole, itemBytesMax)) {
@@ -123,10 +123,10 @@ export function* readBatch(
     const place = `[${index++}]`;
     const read = isFault(part) ? part : yield* readItem(bytes, part, place, itemBytesMax);
     if (isFault(read)) return yield within(place, read);
-    const item = judged(read.json, itemSchema, place);
+    const item = validated(read.json, itemSchema, place);
     const command = isFault(item)
       ? item
-      : yield* commandOf(item, read.long ?? longOf(item.body ?? ""), place, judges);
+      : yield* commandOf(item, read.long ?? longOf(item.body ?? ""), place, context);
     if (isFault(command)) return yield faultOfRun(command, namesIn(read.json));
     yield { command, bytes: isFault(part) ? 0 : part.to - part.from };
   }
@@ -166,23 +166,23 @@ function* commandOf(
   item: Item,
   text: LongString,
   place: string,
-  judges: BatchJudges,
+  context: BatchContext,
 ): InTurns<PublishCommand | Fault> {
   const at = (field: string, { fault: code, text: said }: Fault): Fault =>
     fault(code, `${place}.${field}: ${said}`);
   const named = parseDestination(item.destination);
   if (isFault(named)) return at("destination", named);
-  const url = named.kind === "url" ? judges.readUrl(named.url, "destination") : undefined;
+  const url = named.kind === "url" ? context.readUrl(named.url, "destination") : undefined;
   if (isFault(url)) return at("destination", url);
   const destination = url === undefined ? named : { kind: "url" as const, url };
   const queue = queueOf(item.queue ?? "");
   if (isFault(queue)) return at("queue", queue);
-  const body = yield* bodyOf(text, judges.plan.bodyBytesMax);
+  const body = yield* bodyOf(text, context.plan.bodyBytesMax);
   if (isFault(body)) return at("body", body);
   const given = flatHeaders(item.headers ?? {});
   if (isFault(given)) return at("headers", given);
-  const rawHeaders = judges.completed?.(given) ?? given;
-  const command = yield* readPublish({ ...judges, destination, queue, rawHeaders, body });
+  const rawHeaders = context.completed?.(given) ?? given;
+  const command = yield* readPublish({ ...context, destination, queue, rawHeaders, body });
   return isFault(command) ? at("headers", command) : command;
 }
 

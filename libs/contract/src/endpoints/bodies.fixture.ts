@@ -5,9 +5,9 @@
 import { defaultPlan, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBytesMax } from "../bodies/json.ts";
-import { judges, publish } from "../headers/publish-input.fixture.ts";
+import { parseContext, publish } from "../headers/publish-input.fixture.ts";
 import { managementEndpoints } from "../management/index.ts";
-import { type BatchJudges } from "./batch.ts";
+import { type BatchContext } from "./batch.ts";
 import { type Endpoint } from "./endpoint.ts";
 import { gatewayEndpoints } from "./index.ts";
 
@@ -118,15 +118,15 @@ async function takenBy(read: () => unknown, bytes: number): Promise<number> {
 function* everything(made: unknown): Generator<unknown> {
   yield made;
   if (isFault(made) || made instanceof Uint8Array) return;
-  if (isReader(made)) yield* everything(made(judges));
+  if (isReader(made)) yield* everything(made(parseContext));
   if (typeof made !== "object" || made === null) return;
   if (Symbol.iterator in made) yield* made as Iterable<unknown>;
-  if ("judge" in made && isReader(made.judge)) yield* everything(made.judge(judges));
+  if ("itemsIn" in made && isReader(made.itemsIn)) yield* everything(made.itemsIn(parseContext));
   if ("destinations" in made && isReader(made.destinations))
-    yield* everything(made.destinations(judges));
+    yield* everything(made.destinations(parseContext));
 }
 
-const isReader = (made: unknown): made is (given: BatchJudges) => unknown =>
+const isReader = (made: unknown): made is (given: BatchContext) => unknown =>
   typeof made === "function";
 
 const taken: Taken[] = [];

@@ -3,9 +3,9 @@ import { describe, expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
 import * as z from "zod";
-import { judges } from "../headers/publish-input.fixture.ts";
+import { parseContext } from "../headers/publish-input.fixture.ts";
 import { fuzzRuns, hostileText } from "../hostile.fixture.ts";
-import { type BatchJudges } from "./batch.ts";
+import { type BatchContext } from "./batch.ts";
 import { type Endpoint } from "./endpoint.ts";
 import { gatewayEndpoints } from "./index.ts";
 import { managementEndpoints } from "../management/index.ts";
@@ -42,10 +42,11 @@ function bodiesFor(fields: readonly string[]): fc.Arbitrary<string> {
 function* madeOf(made: unknown): Generator<unknown> {
   yield made;
   if (isFault(made) || made instanceof Uint8Array) return;
-  if (typeof made === "function") yield* madeOf((made as (given: BatchJudges) => unknown)(judges));
+  if (typeof made === "function")
+    yield* madeOf((made as (given: BatchContext) => unknown)(parseContext));
   if (typeof made !== "object" || made === null) return;
   if (Symbol.iterator in made) yield* made as Iterable<unknown>;
-  if ("judge" in made) yield* madeOf(made.judge);
+  if ("itemsIn" in made) yield* madeOf(made.itemsIn);
   if ("destinations" in made) yield* madeOf(made.destinations);
 }
 

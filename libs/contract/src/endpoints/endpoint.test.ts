@@ -52,12 +52,12 @@ describe("an empty body", () => {
   /** A reader in pieces reports its fault with the first piece. */
   function faultOf(made: unknown): Fault | undefined {
     if (isFault(made)) return made;
-    if (isReader(made)) return faultOf(made(judges));
+    if (isReader(made)) return faultOf(made(context));
     if (typeof made !== "object" || made === null) return undefined;
-    if ("judge" in made) return faultOf(made.judge);
+    if ("itemsIn" in made) return faultOf(made.itemsIn);
     return Symbol.iterator in made ? faultOf([...(made as Iterable<unknown>)][0]) : undefined;
   }
-  const judges = { plan: defaultPlan };
-  const isReader = (made: unknown): made is (given: typeof judges) => unknown =>
+  const context = { plan: defaultPlan };
+  const isReader = (made: unknown): made is (given: typeof context) => unknown =>
     typeof made === "function";
 });

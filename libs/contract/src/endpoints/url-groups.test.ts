@@ -2,16 +2,16 @@ import { describe, expect, it } from "@jest/globals";
 import { type Fault, defaultPlan, fault, isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { pause, type Pause } from "../bodies/pause.ts";
-import { type EndpointJudges, readRemoveEndpoints, readUpsertEndpoints } from "./url-groups.ts";
+import { type EndpointContext, readRemoveEndpoints, readUpsertEndpoints } from "./url-groups.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const judges: EndpointJudges = { plan: defaultPlan, readUrl: (given) => given };
+const context: EndpointContext = { plan: defaultPlan, readUrl: (given) => given };
 const whole = <T>(items: Iterable<T | Fault | Pause>): readonly (T | Fault)[] | Fault => {
   const all = [...items].filter((item): item is T | Fault => item !== pause);
   return all.find(isFault) ?? all;
 };
-const upsert = (text: string, changed: Partial<EndpointJudges> = {}) =>
-  whole(readUpsertEndpoints(bytes(text), { ...judges, ...changed }));
+const upsert = (text: string, changed: Partial<EndpointContext> = {}) =>
+  whole(readUpsertEndpoints(bytes(text), { ...context, ...changed }));
 const remove = (text: string) => whole(readRemoveEndpoints(bytes(text)));
 
 const hostile: readonly (readonly [string, string])[] = [
@@ -103,7 +103,7 @@ describe("the endpoints to add", () => {
   it("are refused in bytes that are not UTF-8", () => {
     const text = new Uint8Array([...bytes('{"endpoints":"'), 0xff, ...bytes('"}')]);
 
-    expect([...readUpsertEndpoints(text, judges)]).toEqual([
+    expect([...readUpsertEndpoints(text, context)]).toEqual([
       { fault: "malformed", text: "body: must be JSON in UTF-8" },
     ]);
   });
@@ -151,7 +151,7 @@ describe("a body of 2 MiB", () => {
     (element) => {
       const body = filled(element);
 
-      const answers = whole(readUpsertEndpoints(body, judges));
+      const answers = whole(readUpsertEndpoints(body, context));
 
       expect(answers).toEqual(expect.objectContaining({ fault: "malformed" }));
     },
@@ -164,7 +164,7 @@ describe("a body of 2 MiB", () => {
       return url;
     };
 
-    const answers = [...readUpsertEndpoints(filled('{"url":"x"}'), { ...judges, readUrl })];
+    const answers = [...readUpsertEndpoints(filled('{"url":"x"}'), { ...context, readUrl })];
 
     expect(answers.at(-1)).toMatchObject({ fault: "beyond_plan" });
     expect(judgedCount).toBe(defaultPlan.groupEndpointsMax);

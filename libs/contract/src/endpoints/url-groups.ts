@@ -66,10 +66,10 @@ const bytesMax = 2 * 1024 * 1024;
  * Endpoints are read one by one, so that a caller may run other work in between; each is checked by the plan and the
  * destination policy.
  */
-const upsertBody: BodyRow<(judges: EndpointJudges) => Iterable<GroupEndpoint | Fault | Pause>> = {
+const upsertBody: BodyRow<(context: EndpointContext) => Iterable<GroupEndpoint | Fault | Pause>> = {
   schema: strictObject({ endpoints: z.array(upserted).min(1) }),
   bytesMax,
-  parse: (bytes) => (judges) => readUpsertEndpoints(bytes, judges),
+  parse: (bytes) => (context) => readUpsertEndpoints(bytes, context),
 };
 const removeBody: BodyRow<Iterable<EndpointSelector | Fault | Pause>> = {
   schema: strictObject({ endpoints: z.array(removed).min(1) }),
@@ -141,7 +141,7 @@ export const urlGroups = {
   }),
 };
 
-export type EndpointJudges = {
+export type EndpointContext = {
   readonly plan: Plan;
   readonly readUrl: ReadUrl;
 };
@@ -152,7 +152,7 @@ export type EndpointJudges = {
  */
 export function* readUpsertEndpoints(
   body: Uint8Array,
-  { plan, readUrl }: EndpointJudges,
+  { plan, readUrl }: EndpointContext,
 ): Generator<GroupEndpoint | Fault | Pause, void, undefined> {
   let index = 0;
   for (const endpoint of readJsonList(body, "endpoints", upserted)) {

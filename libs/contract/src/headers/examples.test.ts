@@ -3,7 +3,7 @@ import { expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import { parsePublish } from "./parse-publish.ts";
 import { parseSchedule } from "./parse-schedule.ts";
-import { judges } from "./publish-input.fixture.ts";
+import { parseContext } from "./publish-input.fixture.ts";
 import { headerRules } from "./table.ts";
 
 /** The headers that a header requires beside it. */
@@ -30,7 +30,13 @@ it.each(shown.map(({ example, fallback, suffix }) => [suffix, example, fallback]
       ...(ofSchedules.includes(suffix) && suffix !== "Cron" ? ["Service-Cron", "0 9 * * *"] : []),
     ];
     const destination = { kind: "url", url: "https://example.com/hook" } as const;
-    const input = { ...judges, now, destination, body: new Uint8Array(), rawHeaders: headers };
+    const input = {
+      ...parseContext,
+      now,
+      destination,
+      body: new Uint8Array(),
+      rawHeaders: headers,
+    };
 
     const read = ofSchedules.includes(suffix) ? parseSchedule(input) : parsePublish(input);
 

@@ -126,12 +126,12 @@ function readDefaults(
  * publish with these alone would be refused.
  */
 export function parseDefaults(
-  judges: Omit<PublishInput, "rawHeaders" | "destination" | "body">,
+  context: Omit<PublishInput, "rawHeaders" | "destination" | "body">,
   name: string,
   headers: Headers,
 ): Headers | Fault {
   const command = parsePublish({
-    ...judges,
+    ...context,
     rawHeaders: headers.flatMap(([header, value]) => [header, bytesOfText(value)]),
     destination: { kind: "group", name },
     body: new Uint8Array(),

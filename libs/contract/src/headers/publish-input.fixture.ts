@@ -6,7 +6,7 @@ import { type PublishInput } from "./publish-input.ts";
 export const now = 1_700_000_000_000;
 
 /** The checks of a caller to which everything is allowed. */
-export const judges: Omit<PublishInput, "rawHeaders" | "destination" | "body"> = {
+export const parseContext: Omit<PublishInput, "rawHeaders" | "destination" | "body"> = {
   tenant: tenantId("tenant"),
   plan: defaultPlan,
   defaultDialect: "service",
@@ -33,7 +33,7 @@ function publishInput(
     rawHeaders: isFlat(headers) ? headers : flat(headers),
     destination: { kind: "url", url: "https://example.com/hook" },
     body: new Uint8Array(),
-    ...judges,
+    ...parseContext,
     ...changed,
   };
 }

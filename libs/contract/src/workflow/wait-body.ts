@@ -8,7 +8,7 @@ import {
   parseDuration,
 } from "@posthaste/domain";
 import * as z from "zod";
-import { judged } from "../bodies/json.ts";
+import { validated } from "../bodies/json.ts";
 
 const headersSchema = z.record(z.string(), z.array(z.string()));
 
@@ -34,7 +34,7 @@ const timeoutMsDefault = 7 * 86_400_000;
 
 /** Never returns a fault with 400, which an endpoint takes for the end of its run. */
 export function parseWait(json: unknown): WaitBody | Fault {
-  const read = judged(json, waitSchema, "");
+  const read = validated(json, waitSchema, "");
   if (isFault(read)) return { ...read, fault: "run_refused" };
   const { url, step, timeout, timeoutBody, timeoutHeaders, timeoutUrl } = read;
   if (isLong(step)) return stepIsTooLong;

@@ -95,7 +95,7 @@ async function take(
   { body, by, event }: Came,
   notes: boolean,
 ): Promise<Taken> {
-  const taker = "key" in ref ? ref : await takerOf(ports.runs, ref);
+  const taker = "key" in ref ? ref : await runForEvent(ports.runs, ref);
   if (!taker) return "unknown";
   let kept: { readonly run: Run; readonly part: RunPart } | undefined;
   const outcome = await endWaits(ports, taker, {
@@ -125,7 +125,7 @@ async function take(
  * Returns the run that takes an event named by run id: the newest run of the id while active, else the run that
  * continues it, else the newest run itself, if it has failed and can be resumed.
  */
-export async function takerOf(
+export async function runForEvent(
   runs: Pick<RunStore, "byAlias" | "get">,
   address: RunAddress,
 ): Promise<Run | undefined> {

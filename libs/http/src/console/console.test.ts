@@ -7,7 +7,7 @@ import { type VirtualClock, virtualClock } from "@posthaste/testing";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Edge } from "../edge/edge.ts";
 import { type RawAnswer, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
-import { createBrowsed } from "./console.ts";
+import { createConsolePages } from "./console.ts";
 
 const script = "console.log(1);".repeat(100);
 const asset = "/console/assets/main-1.js";
@@ -19,10 +19,10 @@ let edge: Edge;
 beforeEach(async () => {
   folder = temporaryFolder();
   clock = virtualClock();
-  const browsed = createBrowsed({ folder, page: "operator.html" }, clock);
+  const consolePages = createConsolePages({ folder, page: "operator.html" }, clock);
   ({ edge } = await testEdge({
     handle: (answers) => async (req, res) => {
-      const answerPage = browsed(req);
+      const answerPage = consolePages(req);
       if (!(answerPage && (await answerPage(req, res))))
         answers.fault(res, fault("not_found", "got through"));
     },

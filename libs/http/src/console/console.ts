@@ -76,7 +76,7 @@ const documents = {
   "operator.html": "management.json",
 } as const satisfies Record<ConsoleOptions["page"], string>;
 
-export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
+export type ConsolePagesOptions = Pick<ConsoleOptions, "page"> & {
   /** The folder of the built pages; absent if none are served. */
   readonly folder?: string | undefined;
   readonly session?: AnswerConsole | undefined;
@@ -86,8 +86,8 @@ export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
  * Returns the function that answers requests for pages, which returns undefined for any other request. `/` leads a
  * browser to the console.
  */
-export function createBrowsed(
-  { folder, page, session }: BrowsedOptions,
+export function createConsolePages(
+  { folder, page, session }: ConsolePagesOptions,
   clock: Clock,
 ): (req: IncomingMessage) => AnswerConsole | undefined {
   if (folder === undefined) return () => undefined;

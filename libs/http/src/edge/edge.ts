@@ -71,7 +71,7 @@ export type EdgeOptions = {
 };
 
 /** Limits that the process has found to be lower than usual. */
-export type EdgeRoom = Pick<EdgeOptions, "limits">;
+export type FoundLimits = Pick<EdgeOptions, "limits">;
 
 export interface Edge extends Service {
   readonly port: number;

@@ -42,7 +42,7 @@ function originForm(req: IncomingMessage): string {
 }
 
 /** Returns the value of a header that may occur once, or undefined when it is absent or there are several. */
-export function onlyValueOf(req: IncomingMessage, name: "authorization"): string | undefined {
+export function singleHeader(req: IncomingMessage, name: "authorization"): string | undefined {
   const value = req.headers[name];
   return value !== undefined && countOf(req.rawHeaders, name) === 1 ? value : undefined;
 }

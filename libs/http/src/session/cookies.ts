@@ -20,7 +20,7 @@ const isOurs = ({ name }: Cookie): boolean => /^(__Host-)?posthaste-/i.test(name
 
 /**
  * Removes the proof of a session from `rawHeaders`. Code that passes the headers of a request on (`Header-Forward`, a
- * webhook, the start of a run) takes them from there; `headers` stays unchanged and is read by the door alone.
+ * webhook, the start of a run) takes them from there; `headers` stays unchanged and is read by the guards alone.
  */
 export function hideSessions(req: IncomingMessage): void {
   const { cookie, [sessionHeader]: named } = req.headers;

@@ -7,7 +7,7 @@ import { addressSet } from "../caller-ip.ts";
 import { type Edge } from "../edge/edge.ts";
 import { type RawAnswer, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
 import { hideSessions } from "./cookies.ts";
-import { createSessionDoor, type SessionKeeper } from "./session-door.ts";
+import { createSessionHandler, type SessionKeeper } from "./session-handler.ts";
 import { createSessions, type Session, type Sessions } from "./sessions.ts";
 
 const owner = { kind: "token", of: "the hash" } as const;
@@ -19,7 +19,7 @@ let sessions: Sessions;
 let edge: Edge;
 let ended: string[];
 let audited: string[];
-/** The headers of the last request that the door left to the edge. */
+/** The headers of the last request that the handler passed on. */
 let seen: { readonly named: Session | "none" | "ended"; readonly rawHeaders: readonly string[] };
 
 const sessionsOf = (audience: "tenant" | "operator", secret = "secret"): Sessions =>
@@ -51,13 +51,13 @@ beforeEach(async () => {
   ({ edge } = await testEdge({
     handle: (answers) => {
       const trustedProxies = addressSet(["127.0.0.1"]);
-      const door = createSessionDoor({
+      const handler = createSessionHandler({
         ...{ sessions, keeper, audit, answers, trustedProxies, clock, random },
         log: recordingLog(),
       });
       return async (req, res) => {
         hideSessions(req);
-        if (req.url === "/console/session") return void (await door(req, res));
+        if (req.url === "/console/session") return void (await handler(req, res));
         seen = { named: sessions.named(req), rawHeaders: req.rawHeaders };
         res.end("{}");
         return undefined;

@@ -1,6 +1,6 @@
 /**
  * One service as a process of its own. Health starts first, so that a supervisor sees what the process waits for;
- * then the services, in order; then the doors. All stop in reverse.
+ * then the services, in order; then requests are handled. All stop in reverse.
  */
 import { fault } from "@posthaste/domain";
 import { createAnswers, createEdge, type RequestHandler } from "@posthaste/http";
@@ -40,12 +40,12 @@ export async function runServiceProcess(
       for (const driver of drivers) await driver.close();
     },
   };
-  const doors: Service = {
-    name: "doors",
+  const handling: Service = {
+    name: "requests",
     start: async () => void (isOpen = true),
     stop: async () => undefined,
   };
-  await runServices([adapters, edge, ...reporting, ...services, doors], {
+  await runServices([adapters, edge, ...reporting, ...services, handling], {
     log,
     clock,
     drainMs,

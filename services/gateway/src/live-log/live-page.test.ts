@@ -21,7 +21,7 @@ import {
 import * as fc from "fast-check";
 import { readsOf } from "../reads.fixture.ts";
 import { livePage } from "./live-page.ts";
-import { type LivePlace, placeFrom, textOfPlace } from "./place.ts";
+import { type LivePosition, parsePosition, positionText } from "./position.ts";
 
 const sha256: Sha256Hex = (value) => hash("sha256", value, "hex");
 const keyOf = ({ event, message }: LogEntry): string =>
@@ -60,15 +60,18 @@ async function append({ log, newId }: Opened, at: number, label = "any"): Promis
 
 /** Follows the log from its beginning: each call is one request, at the place that the one before returned. */
 function follower({ log }: Opened, limit: number, filter: LogFilter = {}) {
-  let place: LivePlace = { since: 0, seen: [] };
+  let place: LivePosition = { since: 0, seen: [] };
   const keys: string[] = [];
   const next = async (now: number): Promise<boolean> => {
     const asked = { tenant: aTenant, filter, limit, bodyBytesMax: 0, now };
     const { log: list } = readsOf({ messageLog: log });
-    const page = await livePage(list, sha256, { ...asked, place: placeFrom(textOfPlace(place)) });
+    const page = await livePage(list, sha256, {
+      ...asked,
+      place: parsePosition(positionText(place)),
+    });
     place = page.placeAfter(page.items.length);
     expect(page.items.length).toBeLessThanOrEqual(limit);
-    expect(textOfPlace(place).length).toBeLessThan(700);
+    expect(positionText(place).length).toBeLessThan(700);
     keys.push(...page.items.map(keyOf));
     return page.isFull;
   };

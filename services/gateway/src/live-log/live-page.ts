@@ -21,7 +21,7 @@ import {
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
 import { type Reads } from "../reads.ts";
-import { type LastEvent, type LivePlace } from "./place.ts";
+import { type LastEvent, type LivePosition } from "./position.ts";
 import { markMax, seenOf, unseen } from "./seen.ts";
 
 export const lateMsMax = 10_000;
@@ -32,7 +32,7 @@ const pagesBackMax = 64;
 export type LivePage = {
   readonly items: readonly LogEntry[];
   /** Returns the place after the first `count` items. */
-  readonly placeAfter: (count: number) => LivePlace;
+  readonly placeAfter: (count: number) => LivePosition;
   /** Whether more events are there already. */
   readonly isFull: boolean;
 };
@@ -40,7 +40,7 @@ export type LivePage = {
 export type LiveAsked = {
   readonly tenant: TenantId;
   readonly filter: LogFilter;
-  readonly place: LivePlace;
+  readonly place: LivePosition;
   readonly limit: number;
   readonly bodyBytesMax: number;
   readonly now: number;
@@ -132,7 +132,7 @@ export async function livePage(
  * Returns the place to use. A cursor from a clock that was set back since begins a minute ago, so that the caller gets the events
  * by the right time.
  */
-const placeNow = (place: LivePlace, now: number): LivePlace =>
+const placeNow = (place: LivePosition, now: number): LivePosition =>
   isAhead(place.since, 0, now) ? { since: cutOff(skewMsMax, now), seen: [] } : place;
 
 /** Returns the first events, as many as a page may hold. */
@@ -157,7 +157,7 @@ const markDigits = Math.log2(markMax) / 4;
  * Returns the place after the returned events. `known`: the returned events of the window, in order. `upTo`: every
  * event of an earlier time that the log had is in `known`.
  */
-function placeBehind(known: readonly LastEvent[], upTo: number, before: number): LivePlace {
+function placeBehind(known: readonly LastEvent[], upTo: number, before: number): LivePosition {
   const since = Math.max(before, upTo - lateMsMax);
   const last = known.at(-1);
   const within = known.slice(-windowMax - 1, -1).filter(({ at }) => at >= since);

@@ -1,5 +1,5 @@
-/** `POST /v2/batch`: judges all items before it stores one, in turns with other requests. */
-import { type batch, type BatchBody, type BatchItem, type BatchJudges } from "@posthaste/contract";
+/** `POST /v2/batch`: context all items before it stores one, in turns with other requests. */
+import { type batch, type BatchBody, type BatchItem, type BatchContext } from "@posthaste/contract";
 import {
   fault,
   type Fault,
@@ -21,7 +21,7 @@ import { countAccepted } from "./publish.ts";
 import { batchResultTexts } from "../published-texts.ts";
 import { inTrace, traceSteps } from "../trace.ts";
 import { spendQuota } from "../quota.ts";
-import { type PublishParts, type Way } from "./publish.ts";
+import { type PublishParts, type PublishVariant } from "./publish.ts";
 import { type Works } from "./work.ts";
 
 export type BatchParts = PublishParts & { readonly admission: Pick<Admission, "refuse"> };
@@ -50,18 +50,18 @@ export async function publishItems(
   parts: BatchParts,
   { tenant, callerIp, body }: Asked,
   spend: SpendQuota,
-  way?: Way,
+  variant?: PublishVariant,
 ): Promise<readonly PublishOutcome[] | Fault> {
-  const { judge, telemetry } = parts;
+  const { contextOf, telemetry } = parts;
   const { metrics, tracer } = telemetry;
-  const judged = await judgeItems(parts.groups, body, {
-    ...judge(tenant, callerIp),
-    ...(way && { completed: way.completed }),
+  const items = await parseItems(parts.groups, body, {
+    ...contextOf(tenant, callerIp),
+    ...(variant && { completed: variant.addHeaders }),
   });
-  if (isFault(judged)) return judged;
+  if (isFault(items)) return items;
   const commands: PublishCommand[] = [];
-  for (const [index, item] of judged.entries()) {
-    const command = way ? way.meant(item.command) : item.command;
+  for (const [index, item] of items.entries()) {
+    const command = variant ? variant.commandFrom(item.command) : item.command;
     if (isFault(command)) return faultOf({ refused: command, index });
     commands.push(inTrace(tracer, command));
   }
@@ -80,21 +80,21 @@ const faultOf = ({ refused, index, field }: Refused): Fault =>
   fault(refused.fault, `[${index}]${field ? `.${field}` : ""}: ${refused.text}`);
 
 /** Judges the items once, and once more with the default headers of groups, if there are any. */
-async function judgeItems(
+async function parseItems(
   groups: AcceptPorts["groups"],
   body: BatchBody,
-  judges: BatchJudges,
+  context: BatchContext,
 ): Promise<readonly BatchItem[] | Fault> {
-  const inTurn = (each: BatchJudges) => inTurns(body.judge(each), weightOf);
+  const inTurn = (each: BatchContext) => inTurns(body.itemsIn(each), weightOf);
   let hasGroups = false;
-  const judged = await inTurn({
-    ...judges,
+  const items = await inTurn({
+    ...context,
     defaultsOf: () => {
       hasGroups = true;
       return undefined;
     },
   });
-  if (!hasGroups) return judged;
+  if (!hasGroups) return items;
   const destinations = await inTurns(body.destinations(), weightOf);
   if (isFault(destinations)) return destinations;
   const names = destinations.flatMap(({ destination }) =>
@@ -102,11 +102,11 @@ async function judgeItems(
   );
   const defaults = new Map<string, Headers>();
   for (const name of new Set(names)) {
-    const group = await groups.get(judges.tenant, name);
+    const group = await groups.get(context.tenant, name);
     if (group?.headers) defaults.set(name, group.headers);
   }
-  if (defaults.size === 0) return judged;
-  return inTurn({ ...judges, defaultsOf: (name) => defaults.get(name) });
+  if (defaults.size === 0) return items;
+  return inTurn({ ...context, defaultsOf: (name) => defaults.get(name) });
 }
 
 /** Parsing this many bytes takes as long as judging an item. */

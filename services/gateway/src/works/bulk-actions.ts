@@ -2,7 +2,7 @@
 import { bulkActionJson, type bulkActions, bulkStateOf } from "@posthaste/contract";
 import { type BulkAction, bulkActionId, fault, isFault } from "@posthaste/domain";
 import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
-import { fitting } from "../fitting.ts";
+import { fitPage } from "../fit-page.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type Paging } from "../paging.ts";
 import { type Works } from "./work.ts";
@@ -37,7 +37,7 @@ export const bulkActionWorks = ({
         const last = items.at(-1);
         const hasMore = last && (await from(last, 1)).length > 0;
         const page = { items, positions, ...(hasMore && { next: positionOf(last) }) };
-        const { shown, next } = await fitting(page, (some) =>
+        const { shown, next } = await fitPage(page, (some) =>
           some.map((action) => (isAsked(action) ? bulkActionJson(action) : undefined)),
         );
         const cursor = paging.seal(scope, opened, next);

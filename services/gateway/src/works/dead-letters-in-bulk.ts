@@ -20,7 +20,7 @@ import {
   unknownLetter,
 } from "@posthaste/engine";
 import { type Tenant } from "@posthaste/ports";
-import { type Judge } from "../judge.ts";
+import { type ContextOf } from "../parse-context.ts";
 import { type Paging } from "../paging.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type WithReadPermit, type Works } from "./work.ts";
@@ -28,7 +28,7 @@ import { type WithReadPermit, type Works } from "./work.ts";
 export type BulkLetterParts = RetryLettersPorts & {
   readonly paging: Paging;
   readonly reads: ReadsIn;
-  readonly judge: Judge;
+  readonly contextOf: ContextOf;
 };
 
 type BulkLetterWorks = Pick<
@@ -124,14 +124,14 @@ const matched = (ids: readonly DlqId[], cursor: string | undefined) => ({
   ...(cursor !== undefined && { cursor }),
 });
 
-/** Returns the changes that the request's headers make, judged by the tenant's plan. */
+/** Returns the changes that the request's headers make, within the tenant's plan. */
 function changeOf(
-  { judge }: BulkLetterParts,
+  { contextOf }: BulkLetterParts,
   tenant: Tenant,
   rawHeaders: readonly string[],
 ): Change | Fault {
-  const judges = judge(tenant, "");
-  const overrides = parseOverrides({ ...judges, rawHeaders });
+  const context = contextOf(tenant, "");
+  const overrides = parseOverrides({ ...context, rawHeaders });
   if (isFault(overrides)) return overrides;
   const { flow } = overrides;
   const { retryDelay, retriesMax } = overrides.policy;
@@ -143,7 +143,7 @@ function changeOf(
       if (refused) return refused;
       const expression = retryDelay ?? policy.retryDelay;
       if (!changesRetries || expression === undefined) return undefined;
-      return judges.checkRetryDelay(expression, retriesMax ?? policy.retriesMax, "Retry-Delay");
+      return context.checkRetryDelay(expression, retriesMax ?? policy.retriesMax, "Retry-Delay");
     },
   };
 }

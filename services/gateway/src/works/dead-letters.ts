@@ -3,7 +3,7 @@ import { deadLetterJson, deadLetterPageJson, type deadLetters } from "@posthaste
 import { dlqId, isFault } from "@posthaste/domain";
 import { unknownLetter } from "@posthaste/engine";
 import { bulkLetterWorks, type BulkLetterParts } from "./dead-letters-in-bulk.ts";
-import { fitting } from "../fitting.ts";
+import { fitPage } from "../fit-page.ts";
 import { failedRunPage } from "./run-logs.ts";
 import { type RunLogParts } from "./run-readings.ts";
 import { type Works } from "./work.ts";
@@ -33,7 +33,7 @@ export const deadLetterWorks = (parts: DeadLetterParts): Works<keyof typeof dead
         status: 200,
         read: async (permit) => {
           const page = await reads(permit).letters(tenant.id, opened.filter, opened.page);
-          const { shown, next } = await fitting(page, (some) =>
+          const { shown, next } = await fitPage(page, (some) =>
             some.map((letter) => deadLetterJson(letter, view)),
           );
           return { json: deadLetterPageJson(shown, paging.seal(scope, opened, next)) };

@@ -10,7 +10,7 @@ import {
 } from "@posthaste/domain";
 import { type Clock, type Ids, pause } from "@posthaste/ports";
 import { type LivePage, livePage } from "../live-log/live-page.ts";
-import { type LivePlace, placeFrom, textOfPlace } from "../live-log/place.ts";
+import { type LivePosition, parsePosition, positionText } from "../live-log/position.ts";
 import { gatherMs, type LogWatchers, type Waiter } from "../live-log/watchers.ts";
 import { createLogShower } from "../log-bodies.ts";
 import { type Paging } from "../paging.ts";
@@ -44,10 +44,10 @@ export async function followLog(
   const { filter, page } = opened;
   const { limit, bodyBytesMax = 0 } = page;
   const asked = { tenant, filter, limit, bodyBytesMax };
-  const answer = (from: LivePlace) => {
+  const answer = (from: LivePosition) => {
     const read = async (permit: ReadPermit) => {
       const { events, place } = await shownFrom(parts, permit, { ...asked, place: from });
-      return { json: eventPageJson(events, parts.paging.seal(scope, opened, textOfPlace(place))) };
+      return { json: eventPageJson(events, parts.paging.seal(scope, opened, positionText(place))) };
     };
     return { status: 200, read } as const;
   };
@@ -59,7 +59,7 @@ export async function followLog(
   if (isFault(waiter)) return waiter;
   onGone(() => waiter.leave());
   try {
-    const place = placeFrom(page.after);
+    const place = parsePosition(page.after);
     const { reads, sha256, clock } = parts;
     // Reads without bodies, which are read for the answer.
     const look = () =>
@@ -103,7 +103,7 @@ type Look = Pick<LivePage, "isFull"> & { readonly hasSome: boolean };
 type Asked = {
   readonly tenant: TenantId;
   readonly filter: LogFilter;
-  readonly place: LivePlace;
+  readonly place: LivePosition;
   readonly limit: number;
   readonly bodyBytesMax: number;
 };

@@ -9,7 +9,7 @@ import {
   type ReadPermit,
 } from "@posthaste/contract";
 import { isFault, limits, type TenantId } from "@posthaste/domain";
-import { fitting } from "../fitting.ts";
+import { fitPage } from "../fit-page.ts";
 import { createLogShower } from "../log-bodies.ts";
 import { logPage } from "../log-page.ts";
 import { followLog, type FollowParts } from "./follow-log.ts";
@@ -49,7 +49,7 @@ function answerOf<Json>(
     const reads = parts.reads(permit);
     const page = await logPage(reads.log, tenant, asked, opened.page);
     const { show, isSpent } = createLogShower(reads, tenant, view);
-    const { shown, next } = await fitting(page, (some) => Promise.all(some.map(show)), {
+    const { shown, next } = await fitPage(page, (some) => Promise.all(some.map(show)), {
       isSpent,
       charsMax,
     });

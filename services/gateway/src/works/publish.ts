@@ -11,7 +11,7 @@ import {
   publishResultText,
   readPublish,
 } from "@posthaste/contract";
-import { toItsEnd } from "@posthaste/http";
+import { runToEnd } from "@posthaste/http";
 import { type Fault, isFault, type PublishCommand } from "@posthaste/domain";
 import {
   publish,
@@ -21,39 +21,39 @@ import {
   type SpendQuota,
 } from "@posthaste/engine";
 import { type Metrics, type Queues, type Telemetry } from "@posthaste/ports";
-import { groupOf, type Judge } from "../judge.ts";
+import { groupOf, type ContextOf } from "../parse-context.ts";
 import { groupResultTexts } from "../published-texts.ts";
 import { type Rates } from "../rates.ts";
 import { spendQuota } from "../quota.ts";
 import { type BacklogQuota } from "../backlog.ts";
 import { type ReadsIn } from "../reads.ts";
-import { type RawWork } from "../raw-door.ts";
+import { type RawWork } from "../raw-handler.ts";
 import { attributesOfPublish, traced, traceSteps } from "../trace.ts";
 
 export type PublishParts = RunPorts & {
   readonly backlog: BacklogQuota;
   readonly queues: Queues;
-  readonly judge: Judge;
+  readonly contextOf: ContextOf;
   readonly rates: Rates;
   readonly reads: ReadsIn;
   readonly telemetry: Telemetry;
   readonly isClosed: () => boolean;
 };
 
-/** A way in: the headers and the command that it adds to a publish. */
-export type Way = {
-  /** Returns the headers with those that this way adds. */
-  readonly completed: (given: FlatHeaders) => FlatHeaders;
-  /** Returns the command that this way makes of the parsed one. */
-  readonly meant: (command: PublishCommand) => PublishCommand | Fault;
+/** An endpoint that publishes with headers and a command of its own. */
+export type PublishVariant = {
+  /** Returns the headers with those that this endpoint adds. */
+  readonly addHeaders: (given: FlatHeaders) => FlatHeaders;
+  /** Returns the command that this endpoint makes of the parsed one. */
+  readonly commandFrom: (command: PublishCommand) => PublishCommand | Fault;
 };
 
-/** `answered`: the text of the answer, if the way has its own. */
+/** `answerText`: the text of the answer, if the endpoint has its own. */
 export function publishWork(
   parts: PublishParts,
-  way?: Way & { readonly answered: (published: Published) => string },
+  variant?: PublishVariant & { readonly answerText: (published: Published) => string },
 ): RawWork {
-  const { clock, groups, judge, telemetry } = parts;
+  const { clock, groups, contextOf, telemetry } = parts;
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedMs, tenant, callerIp, target, queue, body }) => {
     const { destination } = target;
@@ -61,8 +61,8 @@ export function publishWork(
     const group =
       destination.kind === "group" ? await groupOf(groups, tenant, destination) : undefined;
     const parsing = parsed({
-      ...judge(tenant, callerIp),
-      rawHeaders: way ? way.completed(req.rawHeaders) : req.rawHeaders,
+      ...contextOf(tenant, callerIp),
+      rawHeaders: variant ? variant.addHeaders(req.rawHeaders) : req.rawHeaders,
       queryConfig: target.queryConfig,
       destination,
       ...(group?.headers && { defaultsOf: () => group.headers }),
@@ -70,7 +70,7 @@ export function publishWork(
       body,
     });
     const given = parsing instanceof Promise ? await parsing : parsing;
-    const command = way && !isFault(given) ? way.meant(given) : given;
+    const command = variant && !isFault(given) ? variant.commandFrom(given) : given;
     if (isFault(command)) return command;
     const { run } = command;
     const spend: SpendQuota = (need) => spendQuota(parts, tenant, need);
@@ -99,7 +99,7 @@ export function publishWork(
         begunMsAgo: clock.passedMs() - arrivedMs,
       });
     }
-    if (way) return { status: 200, text: way.answered(published) };
+    if (variant) return { status: 200, text: variant.answerText(published) };
     // Clients of workflows are answered 200 for a run that is active.
     const status = published.deduplicated && !run ? 202 : 200;
     return { status, text: publishResultText(published) };
@@ -110,7 +110,7 @@ export function publishWork(
 export const parsed = (
   given: PublishInput,
 ): PublishCommand | Fault | Promise<PublishCommand | Fault> =>
-  given.body.length > bytesPerTurn ? toItsEnd(readPublish(given)) : parsePublish(given);
+  given.body.length > bytesPerTurn ? runToEnd(readPublish(given)) : parsePublish(given);
 
 type Accepted = Pick<Published, "deduplicated">;
 

@@ -19,13 +19,13 @@ import {
 } from "@posthaste/domain";
 import { restartRun, resumeRun, type RunPorts } from "@posthaste/engine";
 import { type Random, type Tenant } from "@posthaste/ports";
-import { type Judge } from "../judge.ts";
+import { type ContextOf } from "../parse-context.ts";
 import { failedPage } from "./run-logs.ts";
 import { type RunLogParts } from "./run-readings.ts";
 import { type WithReadPermit, type Works } from "./work.ts";
 
 export type RestartParts = RunPorts &
-  RunLogParts & { readonly random: Random; readonly judge: Judge };
+  RunLogParts & { readonly random: Random; readonly contextOf: ContextOf };
 
 type Asked = {
   readonly tenant: Tenant;
@@ -45,11 +45,11 @@ type Again = (
 const idLength = 21;
 
 export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> {
-  const { judge, random, reads } = parts;
+  const { contextOf, random, reads } = parts;
   const newId = (): string => `wfr_${random.text(idLength)}`;
 
   const overridesOf = ({ callerIp, rawHeaders, tenant }: Asked): Overrides | Fault =>
-    parseOverrides({ ...judge(tenant, callerIp), rawHeaders });
+    parseOverrides({ ...contextOf(tenant, callerIp), rawHeaders });
 
   const one = async (again: Again, asked: Asked, letter: string) => {
     const overrides = overridesOf(asked);

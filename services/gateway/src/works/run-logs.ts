@@ -27,7 +27,7 @@ import {
   withoutLetter,
 } from "@posthaste/domain";
 import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
-import { fitting } from "../fitting.ts";
+import { fitPage } from "../fit-page.ts";
 import { type Reads } from "../reads.ts";
 import { runEventPage } from "./run-events.ts";
 import { type Listed, type Read, readingOf, type RunLogParts } from "./run-readings.ts";
@@ -190,7 +190,7 @@ function runPage(
       return withSteps ? runJson(reading, view, withCaller) : runHeadJson(run, withCaller);
     };
     const found = await reads.runs(tenant, opened.filter, opened.page);
-    const { shown, next } = await fitting(found, ([run]) => one(run, show), { atOnce: 1 });
+    const { shown, next } = await fitPage(found, ([run]) => one(run, show), { atOnce: 1 });
     return { items: shown, cursor: parts.paging.seal(scope, opened, next) };
   };
 }
@@ -219,7 +219,7 @@ export function failedRunPage(
         ? failedRunJson(await readingOf(reads, tenant, run, view), view)
         : undefined;
     const found = await reads.failedRuns(tenant, opened.filter, opened.page);
-    const { shown, next } = await fitting(found, ([run]) => one(run, show), { atOnce: 1 });
+    const { shown, next } = await fitPage(found, ([run]) => one(run, show), { atOnce: 1 });
     return { items: shown, cursor: opened.cursorAt(next) };
   };
 }

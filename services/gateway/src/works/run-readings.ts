@@ -15,7 +15,7 @@ import {
   type Sha256Hex,
   type TenantId,
 } from "@posthaste/domain";
-import { toItsEnd } from "@posthaste/http";
+import { runToEnd } from "@posthaste/http";
 import { type RunStore } from "@posthaste/ports";
 import { type Paging } from "../paging.ts";
 import { type Reads, type ReadsIn } from "../reads.ts";
@@ -71,7 +71,7 @@ async function partsOf(reads: RunReads, run: Run, view: ReadView): Promise<RunRe
   // Each turn begins after the last part of the one before.
   while (after !== undefined) {
     const { next, parts } = await reads.parts(run, after);
-    for (const part of parts) await toItsEnd(add(part));
+    for (const part of parts) await runToEnd(add(part));
     after = next;
   }
   return shown;

@@ -32,8 +32,8 @@ import {
   type Telemetry,
   type Tenant,
 } from "@posthaste/ports";
-import { groupOf, type Judge } from "../judge.ts";
-import { type RawWork } from "../raw-door.ts";
+import { groupOf, type ContextOf } from "../parse-context.ts";
+import { type RawWork } from "../raw-handler.ts";
 import { type Paging } from "../paging.ts";
 import { type ReadsIn } from "../reads.ts";
 import { scheduleListTexts, schedulePage, schedulePages } from "../schedule-texts.ts";
@@ -48,7 +48,7 @@ export type ScheduleParts = SchedulePorts & {
 
 type CreateParts = SchedulePorts & {
   readonly groups: Groups;
-  readonly judge: Judge;
+  readonly contextOf: ContextOf;
   readonly telemetry: Telemetry;
 };
 
@@ -57,20 +57,20 @@ const route = "/v2/schedules/{destination}";
 export function createScheduleWork(parts: CreateParts): RawWork {
   const { tracer } = parts.telemetry;
   const create = untracedWork(parts);
-  return (visit) => {
-    const { req, tenant } = visit;
+  return (request) => {
+    const { req, tenant } = request;
     const asked = { tenant: tenant.id, method: "post", route, rawHeaders: req.rawHeaders };
-    return inSpan(tracer, { req, span: requestSpan(tracer, asked) }, () => create(visit));
+    return inSpan(tracer, { req, span: requestSpan(tracer, asked) }, () => create(request));
   };
 }
 
-function untracedWork({ judge, ...ports }: CreateParts): RawWork {
+function untracedWork({ contextOf, ...ports }: CreateParts): RawWork {
   return async ({ req, tenant, callerIp, target, body }) => {
     const { destination } = target;
     const group = await groupOf(ports.groups, tenant, destination);
-    const judges = judge(tenant, callerIp);
+    const context = contextOf(tenant, callerIp);
     const asked = parseSchedule({
-      ...judges,
+      ...context,
       rawHeaders: req.rawHeaders,
       queryConfig: target.queryConfig,
       destination,
@@ -82,7 +82,7 @@ function untracedWork({ judge, ...ports }: CreateParts): RawWork {
     if (destination.kind === "group" && !group && looksLikeHost(destination.name))
       return unknownDestination(destination.name);
     if (asked.isDryRun)
-      return { status: 200, text: dryRunText(nextSlots(asked.command.cron, judges.now)) };
+      return { status: 200, text: dryRunText(nextSlots(asked.command.cron, context.now)) };
     const made = await putSchedule(ports, asked, tenant.plan);
     if (isFault(made)) return made;
     return { status: made.deduplicated ? 202 : 200, text: scheduleResultText(made.id) };

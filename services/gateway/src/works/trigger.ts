@@ -6,23 +6,23 @@ import { startedText, triggerHeaders, type triggers } from "@posthaste/contract"
 import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";
 import { type PublishOutcome, type Published } from "@posthaste/engine";
 import { type Random } from "@posthaste/ports";
-import { type RawWork } from "../raw-door.ts";
+import { type RawWork } from "../raw-handler.ts";
 import { spendQuota } from "../quota.ts";
 import { type BatchParts, publishItems } from "./batch.ts";
-import { type PublishParts, publishWork, type Way } from "./publish.ts";
+import { type PublishParts, publishWork, type PublishVariant } from "./publish.ts";
 import { type Works } from "./work.ts";
 
 const idLength = 21;
 
-const trigger = (random: Random): Way => ({
-  completed: (given) => triggerHeaders(given, () => `wfr_${random.text(idLength)}`),
-  meant: startOf,
+const trigger = (random: Random): PublishVariant => ({
+  addHeaders: (given) => triggerHeaders(given, () => `wfr_${random.text(idLength)}`),
+  commandFrom: startOf,
 });
 
 export const triggerWork = (parts: PublishParts & { readonly random: Random }): RawWork =>
   publishWork(parts, {
     ...trigger(parts.random),
-    answered: (published) => startedText(runOf(published)),
+    answerText: (published) => startedText(runOf(published)),
   });
 
 export const triggerWorks = (

@@ -5,7 +5,7 @@ import { addToGroup, removeFromGroup, unknownGroup } from "@posthaste/engine";
 import { type Clock, type Groups } from "@posthaste/ports";
 import { inTurns } from "@posthaste/http";
 import { groupListTexts, groupTexts } from "../group-texts.ts";
-import { type Judge } from "../judge.ts";
+import { type ContextOf } from "../parse-context.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type Works } from "./work.ts";
 
@@ -13,7 +13,7 @@ export type UrlGroupParts = {
   readonly groups: Groups;
   readonly reads: ReadsIn;
   readonly clock: Clock;
-  readonly judge: Judge;
+  readonly contextOf: ContextOf;
   readonly readUrl: ReadUrl;
 };
 
@@ -46,7 +46,7 @@ export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof u
   },
   configureGroup: async ({ tenant, param, body }) => {
     const name = param("urlGroupName");
-    const headers = parseDefaults(ports.judge(tenant, ""), name, body);
+    const headers = parseDefaults(ports.contextOf(tenant, ""), name, body);
     if (isFault(headers)) return headers;
     return (await ports.groups.configure(tenant.id, name, headers))
       ? { status: 200 }

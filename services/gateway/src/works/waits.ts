@@ -13,7 +13,7 @@ import {
   notifyRun,
   placeWait,
   type RunPorts,
-  takerOf,
+  runForEvent,
 } from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
 import { type RunAddress } from "@posthaste/ports";
@@ -22,10 +22,10 @@ import { type Reads } from "../reads.ts";
 import { runAddress } from "./runs.ts";
 import { type Works } from "./work.ts";
 
-export type WaitParts = RunPorts & Pick<PublishParts, "judge" | "reads">;
+export type WaitParts = RunPorts & Pick<PublishParts, "contextOf" | "reads">;
 
 export const waitWorks = (ports: WaitParts): Works<keyof typeof waits> => {
-  const { judge, reads, sha256 } = ports;
+  const { contextOf, reads, sha256 } = ports;
   const notifiedJson = ({ waiter, run, ...outcome }: Notified) => ({
     waiter: waiterJson(waiter, run, sha256),
     ...outcome,
@@ -37,7 +37,7 @@ export const waitWorks = (ports: WaitParts): Works<keyof typeof waits> => {
       const event = param("eventId");
       if (event.length > limits.eventIdLengthMax) return eventIsTooLong;
       const command = parsePublish({
-        ...judge(tenant, callerIp),
+        ...contextOf(tenant, callerIp),
         rawHeaders,
         destination: { kind: "url", url: body.url },
         body: new TextEncoder().encode(JSON.stringify(body.step)),
@@ -79,7 +79,7 @@ export const waitWorks = (ports: WaitParts): Works<keyof typeof waits> => {
     address: RunAddress,
     { text }: Fault,
   ): Promise<ReturnType<typeof notifiedJson>[]> {
-    const run = await takerOf(ports.runs, address);
+    const run = await runForEvent(ports.runs, address);
     if (!run) return [];
     const waiter = { url: run.url, headers: {}, deadline: 0 };
     return [notifiedJson({ waiter, run, error: text })];

@@ -1,7 +1,7 @@
 /** The position of a caller that follows the log. */
 import { type Mark, type Seen, seenFrom, seenText } from "./seen.ts";
 
-export type LivePlace = {
+export type LivePosition = {
   /** Events before this time were checked for the last time. */
   readonly since: number;
   readonly last?: LastEvent;
@@ -11,7 +11,7 @@ export type LivePlace = {
 
 export type LastEvent = Mark & { readonly position: string };
 
-export const textOfPlace = ({ since, last, seen }: LivePlace): string =>
+export const positionText = ({ since, last, seen }: LivePosition): string =>
   JSON.stringify([
     since,
     seenText(seen, since),
@@ -19,7 +19,7 @@ export const textOfPlace = ({ since, last, seen }: LivePlace): string =>
   ]);
 
 /** Parses a place. `text` was made by this service, and came back signed. */
-export function placeFrom(text: string): LivePlace {
+export function parsePosition(text: string): LivePosition {
   const [since, seen, at, mark, position] = JSON.parse(text) as PlaceFields;
   const last = position !== undefined && { last: { at, mark, position } };
   return { since, seen: seenFrom(seen, since), ...last };

@@ -1,9 +1,9 @@
 /** Ends a page of a list by the size of its text. */
 import { limits } from "@posthaste/domain";
-import { othersTurn } from "@posthaste/http";
+import { yieldToOthers } from "@posthaste/http";
 import { type Page } from "@posthaste/ports";
 
-export type Fitting<Json> = {
+export type FittedPage<Json> = {
   readonly shown: readonly Json[];
   /** The position at which the list goes on. */
   readonly next: string | undefined;
@@ -24,13 +24,13 @@ const charsPerTurnMax = 128 * 1024;
  * Returns the texts of the first items of a page, up to the item with which they reach `charsMax` characters, and at
  * least one. `show` turns some items at a time into JSON; undefined leaves an item out.
  */
-export async function fitting<T, Json extends object>(
+export async function fitPage<T, Json extends object>(
   { items, positions, next }: Page<T>,
   show: (
     some: readonly T[],
   ) => readonly (Json | undefined)[] | Promise<readonly (Json | undefined)[]>,
   { atOnce = atOnceDefault, charsMax = limits.pageBytesMax, isSpent = () => false }: Options = {},
-): Promise<Fitting<Json>> {
+): Promise<FittedPage<Json>> {
   const shown: Json[] = [];
   let chars = 0;
   let charsOfTurn = 0;
@@ -38,7 +38,7 @@ export async function fitting<T, Json extends object>(
   for (let from = 0; from < items.length; from += atOnce) {
     if (from > 0 && isSpent()) return { shown, next: positions[from - 1] };
     if (charsOfTurn >= charsPerTurnMax) {
-      await othersTurn();
+      await yieldToOthers();
       charsOfTurn = 0;
     }
     const some = await show(items.slice(from, from + atOnce));

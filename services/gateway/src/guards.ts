@@ -1,5 +1,5 @@
 /**
- * The checks that every request passes on its way in, by either way: load, caller, rights; then what the row of its endpoint
+ * The checks that every request passes, to an endpoint or a raw target: load, caller, rights; then what the row of its endpoint
  * allows.
  */
 import {
@@ -22,7 +22,7 @@ import {
   type Authenticator,
   type BodyBudget,
   callerIp,
-  othersTurn,
+  yieldToOthers,
   withAnswerStream,
   withReadPermit,
   type RequestKind,
@@ -35,7 +35,7 @@ import { type Rates } from "./rates.ts";
 import { inSpan, requestSpan } from "./trace.ts";
 import { type Work } from "./works/work.ts";
 
-export type Door = {
+export type RequestGuards = {
   readonly answers: Answers;
   readonly admission: Admission;
   readonly bodyBudget: BodyBudget;
@@ -48,58 +48,58 @@ export type Door = {
   readonly audit: Audit;
 };
 
-/** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
-export function admitted<Spec extends EndpointSpec>(
-  door: Door,
+/** Wraps the work of an endpoint with the guards, so that the work gets only requests that its row allows. */
+export function guarded<Spec extends EndpointSpec>(
+  guards: RequestGuards,
   operation: OperationId,
   row: Endpoint<Spec>,
   work: Work<Spec, Answer>,
 ): RouteWork {
   return async (req, res) => {
-    const crowded = door.admission.refuse(admissionOf(row));
+    const crowded = guards.admission.refuse(admissionOf(row));
     if (crowded) return crowded;
     const search = queryOf(req);
     const queryToken = search.get("qstash_token") ?? undefined;
     search.delete("qstash_token");
-    const address = callerIp(req, door.trustedProxies);
-    const caller = await door.callerOf(req, queryToken, address);
+    const address = callerIp(req, guards.trustedProxies);
+    const caller = await guards.callerOf(req, queryToken, address);
     if (isFault(caller)) return caller;
     const { by, scope, tenant } = caller;
     const refused =
       refusalOfScope(scope, { kind: row.kind, queue: req.params["queueName"]?.toString() }) ??
-      (row.kind === "publish" && !row.checksLoad ? door.backlog.refuse(tenant) : undefined) ??
-      (row.kind === "list" ? door.rates.spendList(tenant) : undefined);
+      (row.kind === "publish" && !row.checksLoad ? guards.backlog.refuse(tenant) : undefined) ??
+      (row.kind === "list" ? guards.rates.spendList(tenant) : undefined);
     if (refused) return refused;
     const { params, rawHeaders } = req;
     const { method, path: route } = row;
-    const span = requestSpan(door.tracer, { tenant: tenant.id, method, route, rawHeaders });
+    const span = requestSpan(guards.tracer, { tenant: tenant.id, method, route, rawHeaders });
     const owner = { tenant: tenant.id, address };
     const asked = await askedOf(row, res, {
       params,
       search,
-      budget: door.bodyBudget,
+      budget: guards.bodyBudget,
       owner,
       plan: tenant.plan,
     });
     const onGone = (task: () => void): void => void res.once("close", task);
     const withPermit = <T>(read: (permit: ReadPermit) => Promise<T>): Promise<T | Fault> =>
-      withReadPermit(door.answers, tenant.id, read);
+      withReadPermit(guards.answers, tenant.id, read);
     const answer = () =>
-      inSpan(door.tracer, { req, span }, async () => {
+      inSpan(guards.tracer, { req, span }, async () => {
         if (isFault(asked)) return asked;
         const make = () =>
           work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, withPermit });
         if (!isChange(row, asked.query)) return make();
         const resource = resourceOf(row, params, asked.body);
-        return door.audit({ tenant: tenant.id, by, operation, resource, address }, make);
+        return guards.audit({ tenant: tenant.id, by, operation, resource, address }, make);
       });
-    const isDoneInRoom = row.kind === "publish" && row.answers[200]?.inPieces === true;
-    const done: Done | Fault = await (isDoneInRoom
-      ? withAnswerStream(door.answers, tenant.id, answer)
+    const needsStream = row.kind === "publish" && row.answers[200]?.inPieces === true;
+    const done: Done | Fault = await (needsStream
+      ? withAnswerStream(guards.answers, tenant.id, answer)
       : answer());
     if (isFault(done)) return done;
     // A call that the publish begins is written first: a run waits for it, and not for this answer.
-    if (row.kind === "publish") await othersTurn();
+    if (row.kind === "publish") await yieldToOthers();
     return replyOf(done, done.owner ?? tenant.id);
   };
 }

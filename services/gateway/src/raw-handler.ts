@@ -1,5 +1,5 @@
 /**
- * The door of the raw targets, without a router, since every message passes it: load, caller, target, rights, body;
+ * Handles the raw targets, without a router, since every message passes here: load, caller, target, rights, body;
  * then the row's own work, whose answer is sent as it is.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
@@ -21,14 +21,14 @@ import {
   type AnswerStream,
   type Caller,
   callerIp,
-  othersTurn,
+  yieldToOthers,
   withAnswerStream,
   readBody,
 } from "@posthaste/http";
-import { type Door } from "./door.ts";
+import { type RequestGuards } from "./guards.ts";
 
 /** The request that the work of a raw target gets. */
-type RawVisit = {
+type RawRequest = {
   readonly req: IncomingMessage;
   /** When the request arrived, by `passedMs`; 0 while tracing is off. */
   readonly arrivedMs: number;
@@ -45,26 +45,29 @@ type RawAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: number; readonly read: (permit: ReadPermit) => Promise<Pieces> };
 
-export type RawWork = (visit: RawVisit) => Promise<RawAnswer | Fault>;
+export type RawWork = (request: RawRequest) => Promise<RawAnswer | Fault>;
 
 export type RawWorks = { readonly [Operation in RawOperation]: RawWork };
 
-export type RawDoorParts = {
-  readonly door: Door;
+export type RawHandlerParts = {
+  readonly guards: RequestGuards;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
 };
 
 type Done = RawAnswer & { readonly owner?: AnswerStream };
 type Response = ServerResponse<IncomingMessage>;
-type RawDoor = (
+type RawHandler = (
   row: RawTargetRow,
   req: IncomingMessage,
   res: Response,
 ) => Promise<void> | undefined;
 
-export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: RawWorks): RawDoor {
-  const { answers } = door;
+export function createRawHandler(
+  { guards, clock, telemetry }: RawHandlerParts,
+  works: RawWorks,
+): RawHandler {
+  const { answers } = guards;
 
   async function take(
     row: RawTargetRow,
@@ -73,44 +76,46 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
   ): Promise<Done | Fault> {
     const arrivedMs = telemetry.tracer.isOn ? clock.passedMs() : 0;
     const isOfStep = belongsToRun(req.rawHeaders);
-    const crowded = door.admission.refuse(isOfStep ? "ongoing" : "publish");
+    const crowded = guards.admission.refuse(isOfStep ? "ongoing" : "publish");
     if (crowded) return crowded;
     const target = parseRawTarget(row, req.url ?? "");
-    const address = callerIp(req, door.trustedProxies);
+    const address = callerIp(req, guards.trustedProxies);
     const queryToken = isFault(target) ? undefined : target.token;
-    const caller = await door.callerOf(req, queryToken, address);
+    const caller = await guards.callerOf(req, queryToken, address);
     if (isFault(caller)) return caller;
     if (isFault(target)) return faultOfRun(target, req.rawHeaders);
     const { tenant } = caller;
     const queue = queueIn(row, target);
     const refused = refusalOfScope(caller.scope, { kind: row.kind, queue });
     if (refused) return refused;
-    const isFull = door.backlog.refuse(tenant);
+    const isFull = guards.backlog.refuse(tenant);
     // A step that has run is accepted; refused, it would run again.
     if (isFull && !isOfStep) return isFull;
     const body = await readBody(res, {
       bytesMax: tenant.plan.bodyBytesMax,
-      budget: door.bodyBudget,
+      budget: guards.bodyBudget,
       owner: { tenant: tenant.id, address },
     });
     if (isFault(body)) return faultOfRun(body, req.rawHeaders);
-    const visit = { req, arrivedMs, tenant, callerIp: address, target, queue, body };
+    const request = { req, arrivedMs, tenant, callerIp: address, target, queue, body };
     const work = auditedIn(row, caller, works[row.operation]);
     // The answer of a group publish is as long as the group.
     if (target.destination.kind === "group")
-      return withAnswerStream(answers, tenant.id, () => work(visit));
-    return isOfStep || row.operation === "trigger" ? afterCalls(work(visit)) : work(visit);
+      return withAnswerStream(answers, tenant.id, () => work(request));
+    return isOfStep || row.operation === "trigger" ? afterCalls(work(request)) : work(request);
   }
 
   /** Wraps the work of a lasting change. A dry run is not one. */
   function auditedIn(row: RawTargetRow, { by, tenant }: Caller, work: RawWork): RawWork {
     if (row.kind === "publish") return work;
     const { operation, prefix } = row;
-    return (visit) => {
-      const { callerIp: address, req } = visit;
-      if (givenValue(req.rawHeaders, "dry-run")?.toLowerCase() === "true") return work(visit);
+    return (request) => {
+      const { callerIp: address, req } = request;
+      if (givenValue(req.rawHeaders, "dry-run")?.toLowerCase() === "true") return work(request);
       const resource = [prefix, givenValue(req.rawHeaders, "schedule-id") ?? ""].join("/");
-      return door.audit({ tenant: tenant.id, by, operation, resource, address }, () => work(visit));
+      return guards.audit({ tenant: tenant.id, by, operation, resource, address }, () =>
+        work(request),
+      );
     };
   }
 
@@ -131,7 +136,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
 /** Resolves when the calls that the work has begun are written: a run waits for them, and not for the answer. */
 async function afterCalls<T>(work: Promise<T>): Promise<T> {
   const done = await work;
-  await othersTurn();
+  await yieldToOthers();
   return done;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type DestinationPolicy, destinationPolicy, isFault } from "@posthaste/domain";
-import { urlReader } from "./judge.ts";
+import { urlReader } from "./parse-context.ts";
 
 function policyOf(settings: Parameters<typeof destinationPolicy>[0] = {}): DestinationPolicy {
   const policy = destinationPolicy(settings);
@@ -24,7 +24,7 @@ function counted(policy: DestinationPolicy): { policy: DestinationPolicy; readon
   };
 }
 
-describe("the reading of URLs at the door", () => {
+describe("the URLs that callers name", () => {
   it("makes of a public URL what is dialled, and refuses one that the policy does, naming the field where it is no destination", () => {
     const read = urlReader(policyOf());
     const inside = "http://127.0.0.1/";
@@ -48,7 +48,7 @@ describe("the reading of URLs at the door", () => {
       expect(read("http://10.0.0.1/", "destination")).toHaveProperty("fault");
   });
 
-  it("judges a URL once while it is remembered, and remembers ten thousand at the most", () => {
+  it("are checked once while they are remembered, ten thousand at most", () => {
     const watched = counted(policyOf());
     const read = urlReader(watched.policy);
     const url = (i: number): string => `https://destination.example:8080/${i}`;

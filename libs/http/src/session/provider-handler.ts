@@ -39,7 +39,7 @@ const attemptSeconds = 600;
 const prefix = "/console/sign-in";
 
 /** Returns a function that answers the two paths, and returns undefined for any other request. */
-export function createProviderDoor(parts: ProviderDoorParts) {
+export function createProviderHandler(parts: ProviderDoorParts) {
   const { begin, clock, log, random, signIn, trustedProxies } = parts;
   const { consoleUrl, groups, provider } = signIn;
   const failures = createFailureLimit(clock);

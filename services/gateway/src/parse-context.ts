@@ -1,5 +1,5 @@
-/** The values by which the headers of a request are judged: the tenant's plan, the time, and the policies of this process. */
-import { type BatchJudges, type NamedDestination, type ReadUrl } from "@posthaste/contract";
+/** The values by which the headers of a request are parsed: the tenant's plan, the time, and the policies of this process. */
+import { type BatchContext, type NamedDestination, type ReadUrl } from "@posthaste/contract";
 import {
   checkDestination,
   type DestinationPolicy,
@@ -11,9 +11,9 @@ import {
 import { type Clock, type Groups, type Log, type RetryDelays, type Tenant } from "@posthaste/ports";
 import { type Rates } from "./rates.ts";
 
-export type Judge = (tenant: Tenant, callerIp: string) => BatchJudges;
+export type ContextOf = (tenant: Tenant, callerIp: string) => BatchContext;
 
-export type JudgeParts = {
+export type ContextParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly retryDelays: RetryDelays;
@@ -25,7 +25,7 @@ export type JudgeParts = {
 /** The number of characters of a header name in the log. */
 const nameMax = 128;
 
-export function createJudge(parts: JudgeParts): Judge {
+export function createContextOf(parts: ContextParts): ContextOf {
   const { clock, log, retryDelays, rates, readUrl, llmUrl } = parts;
   return ({ id, plan, dialect }, callerIp) => {
     let hasLeftOut = false;
@@ -52,7 +52,7 @@ export function createJudge(parts: JudgeParts): Judge {
 
 /**
  * Returns the group that `destination` names, or undefined if it names none or the group does not exist. Read before the
- * request's headers are judged, for the group's default headers.
+ * request's headers are parsed, for the group's default headers.
  */
 export const groupOf = async (
   groups: Groups,

@@ -1,5 +1,5 @@
 /**
- * The door of webhooks: `/v2/workflows/hooks/{user}/{runId}/{eventId}`, any method and no token, since the address is the secret.
+ * Handles webhooks: `/v2/workflows/hooks/{user}/{runId}/{eventId}`, any method and no token, since the address is the secret.
  * Clients draw the event's id, and an id is accepted only if a step of the run has made it or waits for it (ADR 135). A request
  * ends a wait for that webhook, or is kept for the next one.
  */
@@ -17,21 +17,21 @@ import {
   type TenantId,
   tenantId,
 } from "@posthaste/domain";
-import { hookRun, type RunPorts, takerOf } from "@posthaste/engine";
+import { hookRun, type RunPorts, runForEvent } from "@posthaste/engine";
 import { answer, callerIp, createFailureLimit, readBody, type Refusal } from "@posthaste/http";
-import { type Door } from "./door.ts";
+import { type RequestGuards } from "./guards.ts";
 import { inSpan, requestSpan } from "./trace.ts";
 import { tooManyEvents } from "./works/waits.ts";
 
 type Response = ServerResponse<IncomingMessage>;
-type HookTarget = { readonly user: string; readonly run: string; readonly event: string };
+type WebhookTarget = { readonly user: string; readonly run: string; readonly event: string };
 
 const prefix = "/v2/workflows/hooks/";
 const route = `${prefix}{user}/{runId}/{eventId}`;
 const bodyBytesMax = 1024 * 1024;
 
 /** Returns undefined when the request is not for a webhook. */
-export function hookTargetOf(url: string): HookTarget | undefined {
+export function webhookTargetOf(url: string): WebhookTarget | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const [path = ""] = url.slice(prefix.length).split("?");
   const [user, run, event, ...more] = path.split("/").map(decodedLeniently);
@@ -39,32 +39,32 @@ export function hookTargetOf(url: string): HookTarget | undefined {
   return isHook && more.length === 0 ? { user, run, event } : undefined;
 }
 
-export function createHookDoor(door: Door, ports: RunPorts) {
+export function createWebhookHandler(guards: RequestGuards, ports: RunPorts) {
   const failures = createFailureLimit(ports.clock);
   return async (
-    { user, run, event }: HookTarget,
+    { user, run, event }: WebhookTarget,
     req: IncomingMessage,
     res: Response,
   ): Promise<void> => {
     const taken = await take();
-    if (isFault(taken)) door.answers.fault(res, taken);
+    if (isFault(taken)) guards.answers.fault(res, taken);
     else answer(res, 200, "{}");
 
     async function take(): Promise<Fault | undefined> {
-      const crowded = door.admission.refuse("publish");
+      const crowded = guards.admission.refuse("publish");
       if (crowded) return crowded;
-      const address = callerIp(req, door.trustedProxies);
+      const address = callerIp(req, guards.trustedProxies);
       const tenant = tenantId(user);
-      if (door.isClosed(tenant)) return wrong(address);
+      if (guards.isClosed(tenant)) return wrong(address);
       const id = runId(run);
       // Checked before the body is read, so that a stranger's body is not read.
-      const found = await takerOf(ports.runs, { tenant, id });
+      const found = await runForEvent(ports.runs, { tenant, id });
       if (!found || !hasHook(found, event)) return wrong(address);
-      const span = requestSpan(door.tracer, {
+      const span = requestSpan(guards.tracer, {
         ...{ tenant, route, method: req.method ?? "" },
         rawHeaders: req.rawHeaders,
       });
-      const heard = await inSpan(door.tracer, { req, span }, () =>
+      const heard = await inSpan(guards.tracer, { req, span }, () =>
         hear(found, { tenant, address }),
       );
       return isFault(heard) ? heard : undefined;
@@ -74,7 +74,11 @@ export function createHookDoor(door: Door, ports: RunPorts) {
       found: Run,
       owner: { readonly tenant: TenantId; readonly address: string },
     ): Promise<{ readonly status: 200 } | Fault> {
-      const body = await readBody(res, { bytesMax: bodyBytesMax, budget: door.bodyBudget, owner });
+      const body = await readBody(res, {
+        bytesMax: bodyBytesMax,
+        budget: guards.bodyBudget,
+        owner,
+      });
       if (isFault(body)) return body;
       const heard = JSON.stringify({
         method: req.method ?? "GET",
@@ -92,7 +96,7 @@ export function createHookDoor(door: Door, ports: RunPorts) {
 
     /** Returns protocol and host as the sender of the webhook has them, if a trusted proxy says so. */
     function origin({ headers, socket }: IncomingMessage): { proto: string; host: string } {
-      const isBelieved = door.trustedProxies.has(socket.remoteAddress ?? "");
+      const isBelieved = guards.trustedProxies.has(socket.remoteAddress ?? "");
       const said = (name: string): string | undefined =>
         isBelieved
           ? String(headers[name] ?? "")

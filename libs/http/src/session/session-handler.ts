@@ -11,7 +11,7 @@ import { type Answers, type Refusal } from "../answers/answers.ts";
 import { type Audit } from "../audit.ts";
 import { type AddressSet, callerIp } from "../caller-ip.ts";
 import { isOfOtherOrigin } from "../edge/request-head.ts";
-import { createProviderDoor } from "./provider-door.ts";
+import { createProviderHandler } from "./provider-handler.ts";
 import { type ProviderSignIn } from "./provider.ts";
 import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
 
@@ -28,7 +28,7 @@ export type SessionKeeper = {
 /** The owner of an open session, as the audit log names it. */
 type SessionHolder = { readonly by: Actor; readonly tenant: TenantId | undefined };
 
-export type SessionDoorParts = {
+export type SessionHandlerParts = {
   readonly sessions: Sessions;
   readonly keeper: SessionKeeper;
   readonly audit: Audit;
@@ -57,7 +57,7 @@ export const refusalOfOtherOrigin = fault(
   "a page of another origin may not call this",
 );
 
-export function createSessionDoor(parts: SessionDoorParts) {
+export function createSessionHandler(parts: SessionHandlerParts) {
   const { answers, audit, keeper, sessions, signIn, trustedProxies } = parts;
 
   /** Begins a session for a person that was let in. The audit log has an entry of it before the browser has its cookie. */
@@ -77,7 +77,7 @@ export function createSessionDoor(parts: SessionDoorParts) {
     return audit({ ...holder, operation: "signOut", resource, address }, () => keeper.end(session));
   }
 
-  const byProvider = signIn && createProviderDoor({ ...parts, signIn, begin });
+  const byProvider = signIn && createProviderHandler({ ...parts, signIn, begin });
   const provider = signIn && new URL(signIn.provider.issuer).host;
 
   async function done(req: IncomingMessage): Promise<Done | Refusal> {

@@ -30,7 +30,7 @@ import { queryOf, type Reply, replyOf, type Work as RouteWork } from "@posthaste
 import { type OperatorActor, type Operators } from "./operator.ts";
 import { type Work } from "./works/work.ts";
 
-export type Door = {
+export type RequestGuards = {
   readonly callerOf: Operators["callerOf"];
   readonly trustedProxies: AddressSet;
   readonly bodyBudget: BodyBudget;
@@ -45,9 +45,9 @@ type Response = Parameters<RouteWork>[1];
 /** All operators are one owner of the memory for bodies. */
 const operator = "operator";
 
-/** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
-export function admitted<Spec extends EndpointSpec>(
-  door: Door,
+/** Wraps the work of an endpoint with the guards, so that the work gets only requests that its row allows. */
+export function guarded<Spec extends EndpointSpec>(
+  guards: RequestGuards,
   operation: ManagementOperationId,
   row: Endpoint<Spec>,
   work: Work<Spec, Answer>,
@@ -61,7 +61,7 @@ export function admitted<Spec extends EndpointSpec>(
     const owner = { tenant: operator, address };
     const { params } = req;
     const search = queryOf(req);
-    const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
+    const asked = await askedOf(row, res, { params, search, budget: guards.bodyBudget, owner });
     if (isFault(asked)) return asked;
     if (!isChange(row, asked.query)) return work(asked);
     const named = row.namedBy?.(asked.body);
@@ -72,18 +72,18 @@ export function admitted<Spec extends EndpointSpec>(
       resource: resourceOf(row, params, asked.body),
       address,
     };
-    return door.audit(change, () => work(asked));
+    return guards.audit(change, () => work(asked));
   };
   return async (req, res) => {
-    const address = callerIp(req, door.trustedProxies);
+    const address = callerIp(req, guards.trustedProxies);
     // Browsers store a password and send it along with requests of other pages. Such a request is not counted as a guess.
     if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
-    const caller = await door.callerOf(req, address);
+    const caller = await guards.callerOf(req, address);
     if (isFault(caller)) return caller;
     const refused = refusalOfRole(caller.role, row);
     if (refused) return refused;
     const answered = await (isChanging(row.kind)
-      ? audited(door, req, address, () => answer(req, res, address, caller))
+      ? audited(guards, req, address, () => answer(req, res, address, caller))
       : answer(req, res, address, caller));
     return isFault(answered) ? answered : secret(replyOf(answered, operator));
   };
@@ -104,20 +104,20 @@ const idLengthMax = 128;
 
 /** Logs one line for each change, and for each change that was refused. */
 async function audited(
-  door: Door,
+  guards: RequestGuards,
   req: Request,
   address: string,
   change: () => Promise<Answer | Fault>,
 ): Promise<Answer | Fault> {
   const result = await change();
   const outcome = isFault(result) ? result.fault : "done";
-  door.log.info("management.asked", { method: req.method, to: req.path, outcome, address });
-  if (!isFault(result)) await tellOfChange(door);
+  guards.log.info("management.asked", { method: req.method, to: req.path, outcome, address });
+  if (!isFault(result)) await tellOfChange(guards);
   return result;
 }
 
 /** Tells the gateways of a change. The change stays even if a gateway cannot be told at once. */
-const tellOfChange = ({ onChange, log }: Door): Promise<void> =>
+const tellOfChange = ({ onChange, log }: RequestGuards): Promise<void> =>
   onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
 
 /** Marks answers as not to be cached, since most hold secrets. */

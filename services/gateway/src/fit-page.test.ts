@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { limits } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 import * as fc from "fast-check";
-import { fitting } from "./fitting.ts";
+import { fitPage } from "./fit-page.ts";
 
 const quarter = { text: "x".repeat(limits.pageBytesMax / 4) };
 const pageOf = (count: number, next?: string): Page<number> => ({
@@ -13,15 +13,15 @@ const pageOf = (count: number, next?: string): Page<number> => ({
 
 describe("items that fit on a page", () => {
   it("is all of it where that is little, and the list goes on where the page did", async () => {
-    expect(await fitting(pageOf(3), (some) => some.map((n) => ({ n })))).toEqual({
+    expect(await fitPage(pageOf(3), (some) => some.map((n) => ({ n })))).toEqual({
       shown: [{ n: 0 }, { n: 1 }, { n: 2 }],
       next: undefined,
     });
-    expect((await fitting(pageOf(3, "p2"), (some) => some.map((n) => ({ n })))).next).toBe("p2");
+    expect((await fitPage(pageOf(3, "p2"), (some) => some.map((n) => ({ n })))).next).toBe("p2");
   });
 
   it("ends with the item by which it has its bytes, and the list goes on behind that", async () => {
-    const { shown, next } = await fitting(pageOf(9), (some) => some.map(() => quarter));
+    const { shown, next } = await fitPage(pageOf(9), (some) => some.map(() => quarter));
 
     expect(shown).toHaveLength(4);
     expect(next).toBe("p3");
@@ -29,7 +29,7 @@ describe("items that fit on a page", () => {
 
   it("is one item at least, whatever its size", async () => {
     const large = { text: "x".repeat(3 * limits.pageBytesMax) };
-    const { shown, next } = await fitting(pageOf(2), (some) => some.map(() => large));
+    const { shown, next } = await fitPage(pageOf(2), (some) => some.map(() => large));
 
     expect(shown).toHaveLength(1);
     expect(next).toBe("p0");
@@ -37,7 +37,7 @@ describe("items that fit on a page", () => {
 
   it("also ends where the reading for it has come to its bound", async () => {
     let reads = 0;
-    const { shown, next } = await fitting(
+    const { shown, next } = await fitPage(
       pageOf(100),
       (some) => {
         reads += 1;
@@ -62,7 +62,7 @@ describe("items that fit on a page", () => {
             const begin: number = from;
             const some = items.slice(begin);
             const page = { items: some, positions: some.map((_, n) => `${begin + n}`) };
-            const { shown, next } = await fitting(
+            const { shown, next } = await fitPage(
               page,
               (each) =>
                 each.map((item) =>

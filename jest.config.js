@@ -12,6 +12,6 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/\\.toolchain", "<rootDir>/\\.cache/"],
   cacheDirectory: "<rootDir>/.cache/jest",
   maxWorkers: 2,
-  // A busy host is not a failure: every wait reports what it has waited for, sooner than this.
+  // A busy host alone fails no test: every wait ends before this time, and reports what it waited for.
   testTimeout: 90_000,
 };

@@ -6,7 +6,7 @@ const nondeterminism = [
   { object: "process", property: "env", message: "Read configuration in config.ts only." },
   { object: "process", property: "hrtime", message: "Take a Clock." },
 ];
-// Also through globalThis and through Node's modules: each of these was once used unnoticed.
+// The names are refused through globalThis and through Node's modules, too: each was once used unnoticed.
 const ambientGlobals = [
   "setTimeout",
   "setInterval",
@@ -24,7 +24,7 @@ export default defineConfig({
   options: { typeAware: true, reportUnusedDisableDirectives: "error" },
   plugins: ["typescript"],
   jsPlugins: ["./scripts/lint-rules.js"],
-  // No rule is on by its category: each rule is named.
+  // Each rule is named, and none is enabled by its category.
   categories: { correctness: "off" },
   rules: {
     "no-array-constructor": "error",
@@ -107,7 +107,7 @@ export default defineConfig({
       rules: { "posthaste/hook-of-no-suite": "error" },
     },
     {
-      // A describe block is as long as its subject has guarantees.
+      // A describe block may be long: its subject may have many guarantees.
       files: ["**/*.test.ts", "libs/testing/src/contract/**/*.ts"],
       rules: { "max-lines-per-function": "off" },
     },

@@ -7,7 +7,7 @@
 // Owns  .toolchain/                Node 24 and pnpm from the npm registry, only what the host lacks
 //       node_modules/.installed    a hash of everything that decides the result of an install
 //       .bootstrap.lock            held while either is made; holds the pid of its owner
-// (1) .toolchain/ is complete or absent: it is made beside its place, tried, and renamed.
+// (1) .toolchain/ is complete or absent: it is made beside its place, tested, and renamed.
 // (2) A second start with nothing to do starts no process but the command.
 // (3) An outdated console is built while the server starts and runs: `npm start` does not wait for it.
 import { spawn, spawnSync } from "node:child_process";
@@ -29,7 +29,7 @@ const consoleAfterMs = 5_000;
 const onWindows = process.platform === "win32";
 
 const quiet = "--disable-warning=ExperimentalWarning";
-// By default V8 lets the young generation grow to 96 MiB and more. With a third of that throughput is the same.
+// V8 would let the young generation grow to 96 MiB and more. The throughput with a third of that is the same.
 const smallYoung = "--max-semi-space-size=16";
 const commands = {
   start: ["node", quiet, smallYoung, "services/standalone/process/main.ts"],

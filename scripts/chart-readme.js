@@ -17,12 +17,12 @@ ${description}
 helm install posthaste oci://ghcr.io/posthaste/charts/posthaste --namespace posthaste --create-namespace --set standalone.enabled=true
 \`\`\`
 
-This is one process with a store of its own on a volume. Six services want the addresses of Kafka, Redis and MongoDB: \`kafka.brokers\`, \`redis.url\` and
-\`mongodb.uri\`. The page on deploying has both. The chart wants Kubernetes \`${kubeVersion}\`.
+This starts the standalone: one process with its store on a volume. The six services need the addresses of Kafka, Redis and MongoDB: \`kafka.brokers\`, \`redis.url\` and
+\`mongodb.uri\`. The page on deploying describes both shapes. The chart needs Kubernetes \`${kubeVersion}\`.
 
 ## Values
 
-\`values.schema.json\` refuses any other value; its rules for texts are not repeated here.
+\`values.schema.json\` refuses any other value, and has the rules for texts, which are left out here.
 
 | Value | Takes | Default | |
 | --- | --- | --- | --- |

@@ -14,8 +14,8 @@ const countsDown =
   /--(?:this|[a-z]\w*)[.#\w]*[ ;)]|[\w\])]--(?=[ ;)])|[\w\])] -= |add\w*\([^)]*, -/;
 const isComment = /^\s*(?:\*|\/\*|\/\/)/;
 
-const place = "a place in what is read, or what is left to do of one call";
-const ownTest = "its own test empties it in each of the ways, and looks whether nothing is left";
+const place = "a position in a text, or the work that is left of one call";
+const ownTest = "its own test empties it in each way, and checks that nothing is left";
 const reasons = new Map([
   ["libs/bus-kafka/src/assignment.ts", ownTest],
   ["libs/bus-kafka/src/document.ts", "the dashes are options of commands"],
@@ -37,7 +37,7 @@ const reasons = new Map([
   ["libs/embedded/src/messages/waiting.ts", place],
   ["libs/engine/src/lanes/lanes-in-line.ts", "the length of a line, which `take` empties"],
   ["libs/engine/src/runs/uses.ts", place],
-  ["libs/http/src/authenticate/authenticator.ts", "what is left of a second, which begins anew"],
+  ["libs/http/src/authenticate/authenticator.ts", "the rest of a second, which begins anew"],
   ["libs/retry-delays-mathjs/src/expression.ts", place],
   ["libs/tokens-redis/src/gather.ts", place],
   ["services/deliverer/src/histories.ts", ownTest],
@@ -45,7 +45,7 @@ const reasons = new Map([
   ["services/deliverer/src/owed-log.ts", ownTest],
   ["services/deliverer/src/suspects.ts", ownTest],
   ["services/deliverer/src/tenant-lines.ts", "the lines of `Lines`, whose test empties them"],
-  ["services/gateway/src/backlog.ts", "what came in since a count, which begins anew with it"],
+  ["services/gateway/src/backlog.ts", "the arrivals since a count, which begins anew with it"],
   ["services/gateway/src/live-log/live-page.ts", place],
   ["services/gateway/src/schedule-texts.ts", place],
   ["services/gateway/src/slot-states.ts", place],

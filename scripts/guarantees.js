@@ -52,13 +52,13 @@ function faultsOf(row, isThere, promises) {
   const [number] = /\*\*[A-Z]\d+\*\*/.exec(row.promise ?? "") ?? [];
   return [
     ...(tests === "" ? ["names no test"] : []),
-    ...(number && !promises.includes(number) ? [`has ${number}, which ${page} has not`] : []),
+    ...(number && !promises.includes(number) ? [`has ${number}, which ${page} does not have`] : []),
     ...filesIn(tests)
       .filter((file) => !hasFile(file))
-      .map((file) => `names the file ${file}, which is not there`),
+      .map((file) => `names the file ${file}, which does not exist`),
     ...namesIn(tests)
       .filter((name) => !isThere(name))
-      .map((name) => `names the test "${name}", which is not there`),
+      .map((name) => `names the test "${name}", which does not exist`),
   ];
 }
 

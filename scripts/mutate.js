@@ -1,8 +1,8 @@
 // Plants wrong lines of tests/mutations/, one at a time, into a copy of this tree, and runs the test that must fail.
 //
-//   npm run mutate                            the ten of the day, so that all have their turn
+//   npm run mutate                            the ten of the day; all lines have their turn
 //   npm run mutate -- --turn 7 --count 20     the seventh twenty
-//   npm run mutate -- sender/src/dial         all whose file, test, name or section contains this text
+//   npm run mutate -- sender/src/dial         the lines whose file, test, name or section contains this text
 //
 // A line that no test notices is a survivor, and the exit code is 1. The tests are first run without any wrong line: a test
 // that fails by itself would notice everything.
@@ -30,7 +30,7 @@ process.exitCode = problems.length > 0 ? 1 : main();
 function main() {
   const turn = Number(values.turn ?? Math.floor(Date.now() / 86_400_000));
   const chosen = positionals.length > 0 ? matching(positionals) : inTurn(turn);
-  if (chosen.length === 0) return fail("no wrong line has that in it");
+  if (chosen.length === 0) return fail("no wrong line matches");
   console.log(`${chosen.length} wrong lines${positionals.length > 0 ? "" : `, --turn ${turn}`}`);
   copyTree(copy);
   const unsound = unsoundOf(chosen);

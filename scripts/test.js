@@ -1,22 +1,23 @@
-// `npm test`: every gate of the project, each with a time limit. At the end it names the longest files, which shortening
-// would help most; the last line says `N passed, N failed`.
+// Runs the gates of the project, each with a time limit (`npm test`). The output ends with the longest files, then the line
+// `N passed, N failed`.
 //
 //   npm test                     all gates
 //   npm test -- types unit       some of them, by name
-//   npm test -- static           all that run no test
-//   npm test -- changed          those, and the unit tests that reach a changed file; `changed libs/http`: its tests alone
+//   npm test -- static           the gates that run no test
+//   npm test -- changed          the static gates, and the unit tests that reach a changed file; `changed libs/http`: its tests alone
 //   npm run test:full            all gates; suites of either shape in both shapes, and five times the seeds
 //
 // Seeded choices change from day to day. The printed POSTHASTE_TEST_SEED repeats them. The reports of the gates, and their
 // times in gates.json, are in .cache/reports.
 //
 // A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one. A gate that
-// was killed, left no report or failed without a failed test counts as one failed, too: silence is no success. On a busy host
-// a test may be late although a promise holds: a failed file is run once more, alone, and its tests are reported as UNSTEADY
-// when it passes. A broken rule fails both times. Handles that a gate leaves open after its tests are reported as LEFT OPEN,
-// and fail every gate but those over real processes.
+// was killed, left no report or failed without a failed test counts as one failed, too. On a busy host a test may be late
+// although its promise holds: a failed file is run once more, alone, and if it passes, its tests are reported as UNSTEADY.
+// Handles that a gate leaves open after its tests are reported as LEFT OPEN, and fail every gate except those over real
+// processes.
 //
-// A gate whose servers this host cannot run, as without Java, is reported as SKIPPED with the reason. With CI=true it fails.
+// A gate whose servers cannot run on this host, for example without Java, is reported as SKIPPED with the reason. With CI=true
+// it fails.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changedFiles } from "./changed.js";
@@ -168,7 +169,7 @@ async function runGate(gate, fetched) {
   const state = failed ? "FAIL" : "ok  ";
   console.log(`${state} ${gate.name.padEnd(13)} ${seconds} s ${cpu}${tests}${ending}`);
   if (failed > 0) {
-    // A summary first: the output may be cut, and Jest lists passed files before failed ones.
+    // The summary comes first: the output may be cut, and Jest lists passed files before failed ones.
     for (const test of count.failedTests ?? []) console.log(`FAILED ${test}`);
     for (const reason of count.reasons ?? []) console.log(reason);
     console.log(output.trimEnd());
@@ -211,7 +212,7 @@ function secondsSince(started) {
 async function runAgain(gate, count) {
   const { passedElsewhere, forbidden, failedTests, failedFiles, reasons, skipped, durations } =
     count;
-  // The first run's report, minutes old, would look as if the second had long ended.
+  // The report of the first run is minutes old, and would look as if the second had ended long ago.
   rmSync(gate.report);
   const args = [...gate.run, "--runInBand", "--runTestsByPath", ...failedFiles];
   const { exit, cpuSeconds } = await run({ ...gate, args });

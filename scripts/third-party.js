@@ -29,9 +29,9 @@ export function renderThirdParty() {
   );
   return `# Packages that come with Posthaste
 
-All that the command, the console, the reference, the client and the services use, and what these packages use in turn, made by \`npm run generate\` from what is
-installed. The full texts are in the packed command (\`THIRD-PARTY-LICENSES\`, \`console/licences.md\`, \`console/docs/licences.md\`). Left out are binaries for one platform, which are under the
-licence of the package that has them, and what only builds the console.
+The packages that the command, the console, the reference, the client and the services use, directly or through other packages, listed by \`npm run generate\` from the installed
+packages. The full texts of the licences are in the packed command (\`THIRD-PARTY-LICENSES\`, \`console/licences.md\`, \`console/docs/licences.md\`). The list leaves out binaries for one platform, which are under the
+licence of their package, and packages that only build the console.
 
 | Package | Version | Licence |
 | --- | --- | --- |

@@ -21,6 +21,6 @@ export function readVersions() {
   return [...users]
     .filter(([, its]) => its.length > 1)
     .map(
-      ([name, its]) => `${name} belongs into the catalog of pnpm-workspace.yaml: ${its.join(", ")}`,
+      ([name, its]) => `${name} belongs in the catalog of pnpm-workspace.yaml: ${its.join(", ")}`,
     );
 }

@@ -1,6 +1,6 @@
 // Reads the wrong lines of tests/mutations/: each is a careless change of one place, with the test that must fail for it.
 //
-// A file is a room: a list of { file, text, wrong, test, name, promise }. `text` stands in `file` once and is replaced by
+// A file is a room: a list of { file, text, wrong, test, name, promise }. `text` occurs once in `file` and is replaced by
 // `wrong`; then a test in `test` whose name contains `name` fails. `promise` is a section of tests/guarantees/.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,12 +27,12 @@ function faultsOf(line, sections) {
     return [`has other fields than ${fields.join(", ")}`];
   const { file, text, wrong, test, promise } = line;
   const missing = [file, test].find((path) => !existsSync(join(root, path)));
-  if (missing) return [`names ${missing}, which is not there`];
+  if (missing) return [`names ${missing}, which does not exist`];
   const times = read(file).split(text).length - 1;
   return [
-    ...(times === 1 ? [] : [`has a text that stands ${times} times in ${file}, not once`]),
+    ...(times === 1 ? [] : [`has a text that occurs ${times} times in ${file}, not once`]),
     ...(text === wrong ? ["changes nothing"] : []),
-    ...(sections.has(promise) ? [] : [`is of no section of tests/guarantees: ${promise}`]),
+    ...(sections.has(promise) ? [] : [`names no section of tests/guarantees: ${promise}`]),
   ];
 }
 

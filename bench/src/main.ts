@@ -72,7 +72,7 @@ async function play(scenario: Scenario): Promise<Section> {
     ...(asked.before === undefined ? {} : { before: asked.before }),
   });
   if (isWhole && leftMs < scenarioMsMin) {
-    stage.note("NOT measured: its time was over");
+    stage.note("NOT measured: the time of the run was over");
     return {
       name,
       title,
@@ -84,7 +84,7 @@ async function play(scenario: Scenario): Promise<Section> {
     };
   }
   const findings = await scenario.run(stage).catch((error: unknown) => {
-    stage.fault(`it stopped: ${Error.isError(error) ? error.message : String(error)}`);
+    stage.fault(`the scenario stopped: ${Error.isError(error) ? error.message : String(error)}`);
     return { blocks: [], goals: [] };
   });
   await stage.close();

@@ -29,7 +29,7 @@ export const staticGates = [
 ].map((gate) => ({ ...gate, fills: true, secondsMax: 1_800 }));
 
 export const quiet = "--disable-warning=ExperimentalWarning";
-/** On this signal Node writes a report of everything that its event loop waits for. */
+/** The signal on which Node writes a report of everything that its event loop waits for. */
 export const tellSignal = "SIGUSR2";
 const tellsWhatIsOpen = (file) => [
   "--report-on-signal",
@@ -42,7 +42,7 @@ const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
 /** Holds the answers seen by the suites of one gate, for the next gate to read. */
 export const answersFolder = join(reports, "answers");
 const answersEnv = { POSTHASTE_TEST_ANSWERS: answersFolder };
-/** Gates that only compute are nicer by this much, so that no test of a gate that waits is late because of them. */
+/** The added niceness of gates that only compute, so that they delay no test of a gate that waits. */
 export const niceness = 10;
 /**
  * Gates that mostly wait run side by side while their workers are no more than these. With one MongoDB for all, which would stand
@@ -55,7 +55,7 @@ export const workersMax = process.env.POSTHASTE_MONGODB_URI ? 1 : 6;
  * `after`: the gate whose results it reads.
  * `stores`: runs over the servers of `npm run stack -- stores`.
  * `ownStores`: starts such servers itself.
- * `processes`: runs over real processes, which a host may end slowly.
+ * `processes`: runs over real processes, which may end slowly on a busy host.
  */
 export const testGates = [
   {
@@ -68,13 +68,13 @@ export const testGates = [
   {
     name: "deploy",
     only: ofKind("deploy"),
-    // Suites that take minutes and hold no promise of the service.
+    // Suites that take minutes and test no promise of the service.
     skips: isFull ? [] : [ofKind("full\\.deploy")],
     secondsMax: 2_400,
     fills: true,
     processes: true,
   },
-  // The last of those that fill, since it leaves no processor idle.
+  // Begins last of the gates that only compute, since it uses every processor.
   { name: "simulation", only: ofKind("sim"), secondsMax: 1_800, fills: true },
   {
     name: "end-to-end",

@@ -1,6 +1,6 @@
 // Runs the processes of gates, and ends them with all that they started.
 //
-// (1) What was started ends at the latest with this process, unless that is killed.
+// (1) Every started process ends at the latest with this one, unless this one is killed.
 // (2) CPU seconds are counted when a process has ended, so those of processes that run side by side are not mixed.
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ export async function run({ report, open, processes, secondsMax, ...gate }) {
     clearInterval(watch);
     isForgiven = processes === true;
     for (const handle of await openIn(child, open)) console.log(`LEFT OPEN ${handle}`);
-    kill("since a test left something open: Jest was done and did not end");
+    kill("since a test left something open: Jest had finished and did not end");
   }, 1000);
 
   const { code, cpuSeconds } = await ended;
@@ -78,7 +78,7 @@ export async function run({ report, open, processes, secondsMax, ...gate }) {
   return { exit: isForgiven ? "ok" : exit, output: output(), cpuSeconds };
 }
 
-/** Makes a process that leads a session nicer, with all that it will start, as far as niceness goes. */
+/** Adds niceness to the leader of a session and to everything that it will start. */
 function giveWay(pid, nice) {
   setPriority(pid, Math.min(getPriority() + nice, constants.priority.PRIORITY_LOW));
   try {
@@ -117,7 +117,7 @@ async function openIn(child, file) {
   const told = () => readReport(file)?.libuv;
   while (!told() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 200));
   const handles = (told() ?? []).filter((handle) => handle.is_active && handle.is_referenced);
-  if (handles.length === 0) return ["something that it does not name"];
+  if (handles.length === 0) return ["an unnamed handle"];
   return handles.map(({ type, pid, localEndpoint, remoteEndpoint, firesInMsFromNow }) => {
     const ends = [localEndpoint, remoteEndpoint].map((end) => end && `${end.host}:${end.port}`);
     const due = firesInMsFromNow === undefined ? "" : `due in ${firesInMsFromNow} ms`;

@@ -19,7 +19,7 @@ export async function fetchServers() {
 }
 
 /**
- * Starts servers for a gate. Resolves with variables that tell of them, or with the trouble that kept them from starting. `stop`
+ * Starts servers for a gate. Resolves with their variables, or with the reason why they did not start. `stop`
  * resolves with the CPU seconds that they took.
  */
 export async function startServers({ name }) {
@@ -54,7 +54,7 @@ export async function startServers({ name }) {
   return { env: { POSTHASTE_TEST_STORES: file }, stop };
 }
 
-/** Counts a gate without servers. A host without the programs is no failure of the code. With CI=true it must not pass for a success. */
+/** Counts a gate without servers as skipped if the host lacks the programs, and as failed with CI=true or for any other reason. */
 export function countWithoutServers({ name }, { isLack, output }) {
   const ran = { name, seconds: 0, cpuSeconds: 0, passed: 0, durations: [] };
   if (!isLack) {

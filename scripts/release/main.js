@@ -1,13 +1,13 @@
 // Makes a release from a clean checkout.
 //
-//   npm run release -- 0.2.0                 the gates, then all that is published, in a folder of its own
-//   npm run release -- 0.2.0 --write         that, then a commit and a tag in this checkout
-//   npm run release -- 0.2.0 --rehearsal     the files alone: of the checkout as it is, with no gate run
+//   npm run release -- 0.2.0                 the gates, then the files to publish, in a folder of their own
+//   npm run release -- 0.2.0 --write         the same, then a commit and a tag in this checkout
+//   npm run release -- 0.2.0 --rehearsal     only the files, of the checkout as it is, without the gates
 //   --out FOLDER                             where the files go, by default .cache/release/0.2.0
 //
-// (1) The checkout is changed by --write alone, and then last, when all else was done. Nothing is published.
-// (2) At the tag of a version the command makes the same files again: what stands in the tree stays as it is.
-// (3) The folder holds files of one run: a folder that has others is refused.
+// (1) Only --write changes the checkout, as its last step. Nothing is published.
+// (2) At the tag of a version the command makes the same files again, and leaves the tree unchanged.
+// (3) The folder holds the files of one run: a folder with other files is refused.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -57,7 +57,7 @@ function askedFor() {
   });
   const [version, ...others] = positionals;
   if (version === undefined || others.length > 0)
-    throw new Error("say one version: npm run release -- 0.2.0");
+    throw new Error("name one version: npm run release -- 0.2.0");
   if (values.write && values.rehearsal)
     throw new Error("--write and --rehearsal: a rehearsal writes nothing");
   const tag = `v${version}`;
@@ -70,8 +70,9 @@ function release(asked) {
   const tree = readTree(asked);
   if (write && tree.isTagged) throw new Error(`${asked.tag} is tagged already`);
   if (!rehearsal) mustBeClean();
-  if (filesIn(out).length > 0) throw new Error(`${out} is not empty: --out names another folder`);
-  if (rehearsal) warn("REHEARSAL: no gate is run. Publish nothing of what this makes.");
+  if (filesIn(out).length > 0)
+    throw new Error(`${out} is not empty: choose another folder with --out`);
+  if (rehearsal) warn("REHEARSAL: no gate is run. Do not publish these files.");
   else gates();
 
   const files = copyTree(copy);
@@ -213,7 +214,7 @@ function keep({ version, tag }, changed) {
 function tell({ version, tag, out, write, rehearsal }) {
   console.log(`\nmade in ${out}:`);
   for (const name of filesIn(out)) console.log(`  ${name}`);
-  if (rehearsal) return warn("REHEARSAL: no gate was run. Publish nothing of this.");
+  if (rehearsal) return warn("REHEARSAL: no gate was run. Do not publish these files.");
   const image = imageOf(homepage);
   const registry = image.slice(0, image.lastIndexOf("/"));
   if (write)

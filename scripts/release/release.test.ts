@@ -18,7 +18,7 @@ describe("a version", () => {
 
   it.each(["", "1", "1.2", "v1.2.3", "01.2.3", "1.2.3-", "1.2.3-a..b", "1.2.3+build", "1.2.3 "])(
     "is not %j",
-    (text) => expect(whyNoVersion(text)).toContain("is no version"),
+    (text) => expect(whyNoVersion(text)).toContain("is not a version"),
   );
 
   it("stands in each package, in the chart and in the names of packed files", () => {

@@ -3,7 +3,7 @@ const shape = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0
 
 /** Returns why this cannot be the next version, or undefined. `released` is the version of the last tag, if there is one. */
 export function whyNoVersion(version: string, released?: string): string | undefined {
-  if (!shape.test(version)) return `${version} is no version such as 0.2.0 or 0.2.0-rc.1`;
+  if (!shape.test(version)) return `${version} is not a version such as 0.2.0 or 0.2.0-rc.1`;
   if (released === undefined || order(version, released) > 0) return undefined;
   return `${version} does not come after ${released}, which is tagged`;
 }

@@ -130,10 +130,10 @@ describe("a rehearsed release", () => {
   });
 
   it.each([
-    [["0.2"], "0.2 is no version such as 0.2.0 or 0.2.0-rc.1"],
-    [["v0.2.0"], "v0.2.0 is no version such as 0.2.0 or 0.2.0-rc.1"],
-    [["0.02.0"], "0.02.0 is no version such as 0.2.0 or 0.2.0-rc.1"],
-    [[], "say one version: npm run release -- 0.2.0"],
+    [["0.2"], "0.2 is not a version such as 0.2.0 or 0.2.0-rc.1"],
+    [["v0.2.0"], "v0.2.0 is not a version such as 0.2.0 or 0.2.0-rc.1"],
+    [["0.02.0"], "0.02.0 is not a version such as 0.2.0 or 0.2.0-rc.1"],
+    [[], "name one version: npm run release -- 0.2.0"],
     [["9.9.9", "--rehearsal", "--write"], "--write and --rehearsal: a rehearsal writes nothing"],
     [["9.9.9", "--rehearsal", "--out", made], `${made} is not empty: --out names another folder`],
   ])("refuses wrong arguments in one line: %j", async (words, why) => {

@@ -51,7 +51,7 @@ export class Book {
   /** Records `count` messages and returns the number of the first. */
   send(count: number, intendedAt: number): number {
     const first = this.sent;
-    if (first + count > this.capacity) throw new Error("more messages than the book has lines");
+    if (first + count > this.capacity) throw new Error("more messages than the book has room for");
     if (first === 0) this.firstSentAt = intendedAt;
     this.#intendedAt.fill(intendedAt, first, first + count);
     this.sent += count;

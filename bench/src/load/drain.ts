@@ -44,8 +44,8 @@ export function countFaults(who: string, counts: Counts): readonly string[] {
     `had not arrived ${Math.round(counts.waitedMs / 1000)} s after the last was sent`,
   );
   check(counts.unasked, "were refused, yet delivered");
-  check(counts.duplicates, "came twice");
-  check(counts.early, "came early");
+  check(counts.duplicates, "arrived twice");
+  check(counts.early, "arrived early");
   for (const [status, count] of counts.refusals) {
     if (status !== overloaded)
       check(count, status === 0 ? "got no answer" : `were refused with ${status}`);

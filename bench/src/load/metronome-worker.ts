@@ -11,7 +11,7 @@ for (let beat = 0; beat < beats; beat++) {
 }
 
 function beatOf(data: unknown): Beat {
-  if (!isBeat(data)) throw new Error("a metronome needs its beat");
+  if (!isBeat(data)) throw new Error("a metronome needs an interval");
   return data;
 }
 

@@ -39,7 +39,7 @@ export class Sink {
   get port(): number {
     const address = this.#server.address();
     if (address === null || typeof address === "string")
-      throw new Error("the sink does not listen");
+      throw new Error("the sink is not listening");
     return address.port;
   }
 

@@ -7,7 +7,7 @@ export function readProfiles(folder: string): readonly CpuProfile[] {
     .filter((name) => name.endsWith(".cpuprofile"))
     .map((name) => {
       const profile: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
-      if (!isProfile(profile)) throw new Error(`${name} is no CPU profile`);
+      if (!isProfile(profile)) throw new Error(`${name} is not a CPU profile`);
       return profile;
     });
 }

@@ -13,7 +13,7 @@ export function readHost(): () => string {
   const packages = ["undici", "bullmq"].map((name) => `${name} ${packageVersion(name)}`);
   const before = [
     ["cores", `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`],
-    ["processes that wanted a core before the run (load average, 1 min)", figure(loadavg()[0])],
+    ["load average before the run, 1 min", figure(loadavg()[0])],
     ["memory", `${figure(totalmem() / 2 ** 30)} GiB`],
     ["system", `${type()} ${release()}`],
     [

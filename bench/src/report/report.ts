@@ -31,18 +31,18 @@ export function report(
   return joined([
     "# Benchmark",
     `Written by \`npm run bench\` on ${date}, in ${minutes(tookMs)}. Ratios carry over to other hosts; absolute figures do not.`,
-    "Everything runs on the one host: load generator and destination in one process, each system in its own. The systems take turns (A B C A B C …); a figure is the median of the rounds with the lowest and the highest, and a ratio is taken within each round. Posthaste answers a publish after the message is durable on disk, and signs each delivery. The bare relay stores nothing. The least stores, signs, settles and logs like Posthaste and out of the same parts, and knows nothing else: no retry, no tenant, no limit, no restart; in two threads one accepts and the other does the rest (docs/adr/0006). BullMQ answers when Redis has the job, which Redis writes to disk within a second; it neither signs nor checks a token, and has its HTTP edge from `node:http`.",
+    'Everything runs on one host: load generator and destination in one process, each system in its own. The systems take turns (A B C A B C …). A figure is the median of the rounds, with the lowest and the highest in brackets; a ratio compares two systems within a round. Posthaste answers a publish after the message is durable on disk, and signs each delivery. The bare relay stores nothing. "The least" is a minimal program of the same parts: it stores, signs, settles and logs like Posthaste, without retries, tenants, limits or restarts; of its two threads, where it has two, one accepts messages and the other does the rest (docs/adr/0006). BullMQ answers when Redis has the job, which Redis writes to disk within a second; it neither signs nor checks a token, and its HTTP server is `node:http`.',
     ...(asked.length > 0
-      ? [`Measured when asked for: ${asked.map((file) => `[${file}](asked/${file})`).join(", ")}.`]
+      ? [`Measured on request: ${asked.map((file) => `[${file}](asked/${file})`).join(", ")}.`]
       : []),
     host,
     "## Goals",
-    goals.length === 0 ? "None was measured." : goalTable(goals),
+    goals.length === 0 ? "No goal was measured." : goalTable(goals),
     "## Counts",
     faults.length === 0
-      ? "Every message that was accepted arrived exactly once, and none before it was due."
+      ? "Every accepted message arrived exactly once, and none before it was due."
       : faults.join("\n"),
-    ...(notes.length === 0 ? [] : ["## Not measured, or measured less", notes.join("\n")]),
+    ...(notes.length === 0 ? [] : ["## Not measured, or with fewer rounds", notes.join("\n")]),
     ...sections.map(sectionText),
   ]);
 }

@@ -81,11 +81,11 @@ export function blocksOf(
       ]),
     );
   return [
-    `${names}; the stores share the two cores with the services and the load, so more deliverers cannot be faster here: the table shows what the shape costs, not how far it goes. Throughput from ${connectionsEach} connections for each deliverer, each with one request at a time; relay, standalone and the least apart take turns with one deliverer. The least apart is two processes over the same stores that insert, hand over, settle, log and remove in the same batches, and know nothing else: no tenant, no retry, no lease to renew, no restart. Guarded, it claims an id and takes a slot in Redis, many at once, and knows no line, rate or time-out of either. What each step towards them has brought: docs/adr/0055 and 0056.`,
+    `${names}; the stores share the two cores with the services and the load, so more deliverers are not faster on this host: the table shows the cost of the shape, not its limit. Throughput from ${connectionsEach} connections for each deliverer, each with one request at a time; relay, standalone and the least apart take turns with one deliverer. \"The least apart\" is a minimal program in two processes over the same stores: it inserts, hands over, settles, logs and removes in the same batches, without tenants, retries, renewed leases or restarts. In its guarded variant it claims an id and takes a slot in Redis, many at once, without a line, a rate or a time-out. docs/adr/0055 and 0056 have the effect of each step.`,
     table(head, figures),
-    "Guarded: each message has an id to deduplicate by, and all share a flow-control key that lets many through.",
+    "Guarded: each message has a deduplication id, and all share a flow-control key with a high limit.",
     table(["guarded", "delivered/s", "CPU µs/message, its own", "CPU µs/message, stores"], guarded),
-    "Round trips per message under that load, all processes together: requests to Kafka that send or commit, messages of Kafka, calls of the documents, and of Redis.",
+    "Round trips per message under that load, all processes together: requests to Kafka that send or commit, messages of Kafka, calls of MongoDB, and calls of Redis.",
     table(["", "bus", "Kafka messages", "store", "tokens"], calls),
     ...comparison(rows),
   ];

@@ -68,7 +68,7 @@ async function run(stage: Stage): Promise<Findings> {
   const drainMs = book.lastArrivedAt - dueAtMs;
   return {
     blocks: [
-      `${arrived.toLocaleString("en-US")} messages due at the same instant were all delivered ${figure(drainMs / 1000)} s later: ${figure((arrived * 1000) / drainMs)} per second. Meanwhile ${publishPerSecond} messages per second were published to the same destination, from ${publishAheadMs / 1000} s before.`,
+      `${arrived.toLocaleString("en-US")} messages due at the same instant were all delivered ${figure(drainMs / 1000)} s later: ${figure((arrived * 1000) / drainMs)} per second. Meanwhile ${publishPerSecond} other messages per second were published to the same destination, beginning ${publishAheadMs / 1000} s earlier.`,
       table(
         ["ms", "p50", "p99", "max"],
         [

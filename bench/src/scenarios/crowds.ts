@@ -66,12 +66,15 @@ async function measure(stage: Stage, start: () => Promise<System | undefined>): 
   const among = book.accepted.toLocaleString("en-US");
   return {
     blocks: [
-      `${schedules.made.toLocaleString("en-US")} schedules of once a year, looked at after a restart; then ${among} messages in a paused queue and ${rare} more with a label. The queue is read ${looks} times, and the label is listed as often, each after ${warmUps} that are not counted.`,
+      `${schedules.made.toLocaleString("en-US")} yearly schedules, measured after a restart; then ${among} messages in a paused queue and ${rare} more with a label. The queue is read ${looks} times, and the label is listed as often, each after ${warmUps} uncounted reads.`,
       table(
         ["", "measured"],
         [
           ["schedules made/s", figure(schedules.perSecond)],
-          ["resident beyond none, after a restart, MiB", figure(schedules.residentMiB)],
+          [
+            "resident, without that of no schedules, after a restart, MiB",
+            figure(schedules.residentMiB),
+          ],
           [`CPU while idle, % of a core over ${idleMs / 1000} s`, figure(schedules.idlePercent)],
           ["lag of the queue p99, ms", figure(lagP99)],
           ["list of the rare label p99, ms", figure(labelP99)],

@@ -27,7 +27,7 @@ const bytesOfGb = 1e9;
 
 export const documentWrites: Scenario = {
   name: "document-writes",
-  title: "What a plain message writes into MongoDB",
+  title: "Writes of a plain message in MongoDB",
   budgetMs: 300_000,
   isAsked: true,
   run,
@@ -219,7 +219,7 @@ function blocksOf(names: string, together: Loaded, pinned: Loaded): readonly str
     ["a core of its own", pinned],
   ] as const;
   return [
-    `One deliverer, ${connections} connections, over ${names}. By a plain message of ${bodyBytes} bytes, from its publish until it has been swept; an entry of the oplog is a write. CPU is without what an idle server uses.`,
+    `One deliverer, ${connections} connections, over ${names}. Figures are for a plain message of ${bodyBytes} bytes, from its publish until it has been swept; an entry of the oplog is a write. The CPU of an idle server is subtracted.`,
     table(["write", "a message", "bytes of oplog"], each.map(row)),
     table(
       ["the storage engine", "a message"],

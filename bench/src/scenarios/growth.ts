@@ -44,7 +44,7 @@ async function run(stage: Stage, smallPath: string, largePath: string): Promise<
   if (seeded === undefined) return { blocks: ["Not measured."] };
   if (seeded < goalMessages) {
     stage.note(
-      `${seeded.toLocaleString("en-US")} finished messages, not 10 M: as many as ${seedMsMax / 1000} s of seeding gave (\`npm run bench -- growth --finished ${goalMessages}\` takes the time for all)`,
+      `${seeded.toLocaleString("en-US")} finished messages, not 10 M: the number that ${seedMsMax / 1000} s of seeding made (\`npm run bench -- growth --finished ${goalMessages}\` makes all)`,
     );
   }
   const small = await stage.start("posthaste", () => startPosthaste({ dataPath: smallPath }));
@@ -69,7 +69,7 @@ async function run(stage: Stage, smallPath: string, largePath: string): Promise<
   ];
   return {
     blocks: [
-      `Two instances in turn, ${rounds} rounds, 64 connections; the finished messages were put there by the store's own calls and have left what a delivered message leaves. CPU per message after many ÷ after few: ${spread(ratio)}.`,
+      `Two instances in turn, ${rounds} rounds, 64 connections; the finished messages were written by calls of the store, and are stored as delivered messages are. CPU per message after many ÷ after few: ${spread(ratio)}.`,
       table(
         ["finished before", "CPU µs/message", "delivered/s"],
         [row(few, afterFew), row(seeded, afterMany)],

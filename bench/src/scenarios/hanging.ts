@@ -20,7 +20,7 @@ const timesAloneMax = 2;
 
 export const hanging: Scenario = {
   name: "hanging",
-  title: "Thousands of calls that hang, on one server with many names",
+  title: "Thousands of hanging calls to one server with many names",
   budgetMs: 60_000,
   run,
 };
@@ -60,7 +60,7 @@ async function run(stage: Stage): Promise<Findings> {
   ];
   return {
     blocks: [
-      `${hangingCalls} messages of one tenant, timeout 2 h, to so many names of a server that takes requests and never answers; ${perSecond} messages per second of another tenant, and as many of the same tenant to another origin, alone and beside them. ${rounds} rounds; publish → arrival.`,
+      `${hangingCalls} messages of one tenant, with a timeout of 2 h, to ${namesOfServer.join(" or ")} names of a server that accepts requests and never answers; ${perSecond} messages per second of another tenant, and as many of the same tenant to another origin, alone and during the hanging calls. ${rounds} rounds; publish → arrival.`,
       table(
         ["whose", "", "p50 ms", "p99 ms", "p99 ÷ alone"],
         whose.flatMap(([who, key]) => [
@@ -74,7 +74,7 @@ async function run(stage: Stage): Promise<Findings> {
     goals: beside.flatMap(({ names, samples }) =>
       whose.map(([who, key]) =>
         atMost(
-          `p99 of ${who} beside ${hangingCalls} hanging calls to ${names} names ÷ alone`,
+          `p99 of ${who} during ${hangingCalls} hanging calls to ${names} names ÷ alone`,
           ratioSpread(p99s(samples[key]), p99s(alone[key]))?.median,
           timesAloneMax,
         ),

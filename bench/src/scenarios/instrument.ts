@@ -37,7 +37,7 @@ async function run(stage: Stage): Promise<Findings> {
   const cost = spreadOf(cpuUs);
   return {
     blocks: [
-      `Load generator and destination are one process of raw sockets. Against itself, without a system between, it sends and receives ${spread(spreadOf(perSecond))} messages per second at ${spread(cost)} µs of CPU each. With a system between, each message costs it one more read and write: about ${figure((cost?.median ?? Number.NaN) * 2)} µs.`,
+      `Load generator and destination are one process of raw sockets. Connected to itself, it sends and receives ${spread(spreadOf(perSecond))} messages per second at ${spread(cost)} µs of CPU each. With a system between, each message costs it one more read and write: about ${figure((cost?.median ?? Number.NaN) * 2)} µs.`,
     ],
   };
 }

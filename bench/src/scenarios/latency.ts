@@ -66,7 +66,7 @@ async function run(stage: Stage): Promise<Findings> {
   }
   const lag = pooled(lags);
   blocks.push(
-    `Milliseconds from when the request was meant to be sent. p50 and p99.9 are of all rounds together; p99 is the median of the rounds with their lowest and highest. Posthaste answers when its write is synced; the disk alone says what that takes at least at this rate. The load generator itself was late by ${figure(percentile(lag, 0.5))} (p50) and ${figure(percentile(lag, 0.99))} ms (p99), which is in every figure.`,
+    `Milliseconds from when the request was meant to be sent. p50 and p99.9 are of all rounds together; p99 is the median of the rounds, with their lowest and highest in brackets. Posthaste answers when its write is synced; the row of the disk alone is the least time of that at this rate. The load generator itself was late by ${figure(percentile(lag, 0.5))} (p50) and ${figure(percentile(lag, 0.99))} ms (p99); every figure includes that.`,
   );
   return { blocks, goals };
 }

@@ -66,7 +66,7 @@ async function run(stage: Stage, queueCount: number): Promise<Findings> {
   const listP99 = percentile(listMs.sort(), 0.99);
   return {
     blocks: [
-      `${perQueue} messages to each of ${named} queues of parallelism 1, and as many without a queue, in batches, to a destination that answers after ${answerMs} ms; ${rounds} rounds. The least holds its queues in memory and starts the next when the settle before it is on disk; it knows no pause, retry, lag or limit. Then our queues are listed ${listRounds} times.`,
+      `${perQueue} messages to each of ${named} queues of parallelism 1, and as many without a queue, in batches, to a destination that answers after ${answerMs} ms; ${rounds} rounds. The minimal program keeps its queues in memory and starts the next message when the settle before it is on disk, without pauses, retries, lags or limits. Then the queues of Posthaste are listed ${listRounds} times.`,
       table(
         ["", "no queue, delivered/s", "queued, delivered/s", "÷", "arrived of a queue at half"],
         [row(bare.name, theirs), row(system.name, ours)],

@@ -28,7 +28,7 @@ const patienceMs = 600_000;
 
 export const memory: Scenario = {
   name: "memory",
-  title: "What is resident at the bounds",
+  title: "Memory at the bounds",
   budgetMs: 120_000,
   run: async (stage) => {
     const measured = [...(await withLarge(stage)), ...(await withMany(stage))];
@@ -44,7 +44,7 @@ type Measured = {
 };
 
 const blocksOf = (measured: readonly Measured[]): Findings["blocks"] => [
-  "Standalone, all settings at their defaults but how many calls may hang (twice as many as do); the most that was resident above what it was with nothing to do, seen ten times a second.",
+  "Standalone with default settings, except twice as many calls at once as hang here. Each figure is the highest resident memory above that of an idle process, sampled ten times a second.",
   table(
     ["", "MiB more", "s"],
     measured.map(({ what, grownMiB, seconds }) => [what, figure(grownMiB), figure(seconds)]),
@@ -70,17 +70,19 @@ async function withLarge(stage: Stage): Promise<readonly Measured[]> {
   const all: Measured[] = [];
   const measure = async (system: System, what: string, work: () => Promise<unknown>) =>
     void all.push({ ...(await watched(stage, system, idle, what, work)), goalMiB: largeMiBMax });
-  const due = `${largeMessages} messages of 10 MiB that are due`;
+  const due = `${largeMessages} due messages of 10 MiB`;
   let idle = 0;
   try {
     const first = await start();
     if (first === undefined) return all;
     idle = residentMiB(first.pids);
-    await measure(first, `${due}, as they come`, () => publishAll(first, silent.url, {}, large));
+    await measure(first, `${due}, while they are published`, () =>
+      publishAll(first, silent.url, {}, large),
+    );
     await stage.stopAll();
     const second = await start();
     if (second === undefined) return all;
-    await measure(second, `${due}, after a restart and in delivery`, async () => {
+    await measure(second, `${due}, after a restart and during delivery`, async () => {
       isSilent = false;
       for (const answer of held.splice(0)) answer();
       await until(() => silent.ended() >= largeMessages);
@@ -146,7 +148,7 @@ async function withMany(stage: Stage): Promise<readonly Measured[]> {
     });
     const goalMiB = (hangingCalls * kibPerCallMax) / 1_024;
     const tenants = [firstTenant, secondTenant];
-    await measure("calls that hang", hangingCalls, hung, { goalMiB, env: mayHang, tenants });
+    await measure("hanging calls", hangingCalls, hung, { goalMiB, env: mayHang, tenants });
     await measure("origins", manyNames, (n) => ({ destination: onName(n, prompt.port) }));
     await measure("flow keys", manyNames, (n) => ({
       destination: prompt.url,
@@ -275,7 +277,8 @@ async function get(system: System, path: string): Promise<void> {
 async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   const end = performance.now() + patienceMs;
   while (!(await holds())) {
-    if (performance.now() > end) throw new Error("it did not come to be so in ten minutes");
+    if (performance.now() > end)
+      throw new Error("the expected state was not reached within ten minutes");
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
 }

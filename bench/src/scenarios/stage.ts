@@ -83,7 +83,7 @@ export class Stage {
       return await work();
     } catch (error) {
       this.say(Error.isError(error) ? error.message : String(error));
-      this.note(`${name} was NOT measured: it could not be started or filled here`);
+      this.note(`${name} was NOT measured: the system could not be started or filled on this host`);
       return undefined;
     }
   }
@@ -144,13 +144,12 @@ export class Stage {
     for (const one of this.#open.splice(0).reverse()) {
       await one.stop();
       const output = this.faults.length === 0 ? undefined : one.output?.();
-      if (output) this.say(`its last words: ${output}`);
+      if (output) this.say(`its last output: ${output}`);
     }
   }
 
   async close(): Promise<void> {
     await this.stopAll();
-    if (this.books.strays > 0)
-      this.fault(`${this.books.strays} messages arrived that nobody waited for`);
+    if (this.books.strays > 0) this.fault(`${this.books.strays} unexpected messages arrived`);
   }
 }

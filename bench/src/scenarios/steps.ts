@@ -66,30 +66,30 @@ async function run(stage: Stage): Promise<Findings> {
   };
   return {
     blocks: [
-      `Runs of ${stepsOfRun} steps in sequence, from the start to the end that the endpoint tells; the endpoint is plain node:http in the benchmark's own process. Beside it an orchestrator of a hundred lines over the same two requests a step, which syncs each start, step and end, and nothing else; and Restate's server as it comes, whose endpoint of its own SDK has one stream for a whole run; ${rounds} rounds.`,
+      `Runs of ${stepsOfRun} steps in sequence, from the start to the end that the endpoint reports; the endpoint is plain node:http in the process of the benchmark. The bare orchestrator is a hundred lines with the same two requests for each step, and syncs each start, step and end. Restate's server runs with its defaults, and its endpoint, of its own SDK, has one stream for a whole run; ${rounds} rounds.`,
       table(
-        ["", "ms a step, one run at a time", `runs/s, ${atOnce} at a time`, "CPU ms/run"],
+        ["", "ms per step, one run at a time", `runs/s, ${atOnce} at a time`, "CPU ms/run"],
         [
           row("bare orchestrator", measured.bare),
           row("Restate", measured.restate),
           row("posthaste", measured.ours),
         ],
       ),
-      `The bare orchestrator has ${spread(ofRestate.bareMs)} of Restate's time of a step, and ${spread(ofRestate.bareRuns)} of its runs.`,
+      `The bare orchestrator takes ${spread(ofRestate.bareMs)} times as long for a step as Restate, and completes ${spread(ofRestate.bareRuns)} times as many runs.`,
       table(
-        ["a step of a run of", "ours, ms", "the bare orchestrator's, ms"],
+        ["a step of a run of", "posthaste, ms", "bare orchestrator, ms"],
         [
           [String(firstSteps), figure(long.ours.firstMs), figure(long.bare.firstMs)],
           [longSteps.toLocaleString("en-US"), figure(long.ours.ms), figure(long.bare.ms)],
         ],
       ),
-      `${long.ours.sentMb.toFixed(0)} MB of history were sent to the long run, which the endpoint reads, and as many by the bare orchestrator.`,
+      `${long.ours.sentMb.toFixed(0)} MB of history were sent to the endpoint in the long run, by Posthaste and by the bare orchestrator each.`,
     ],
     goals: [
-      atMost("ms of a step ÷ Restate's", ofRestate.ms?.median, 0.7),
-      atLeast("runs/s ÷ Restate's", ofRestate.runs?.median, 1.5),
-      atMost("ms of a step ÷ the bare orchestrator's", slower?.median, 3),
-      atLeast("runs/s ÷ the bare orchestrator's", share?.median, 0.33),
+      atMost("ms per step ÷ Restate", ofRestate.ms?.median, 0.7),
+      atLeast("runs/s ÷ Restate", ofRestate.runs?.median, 1.5),
+      atMost("ms per step ÷ bare orchestrator", slower?.median, 3),
+      atLeast("runs/s ÷ bare orchestrator", share?.median, 0.33),
     ],
   };
 }

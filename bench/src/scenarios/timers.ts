@@ -44,7 +44,7 @@ async function run(stage: Stage): Promise<Findings> {
   });
   const pending = book.accepted;
   if (pending < pendingWanted) {
-    stage.note(`${pending} of ${pendingWanted} timers were pending: the time did not allow more`);
+    stage.note(`${pending} of ${pendingWanted} timers were pending: there was no time for more`);
   }
   if (book.accepted < book.sent) stage.fault(`${book.sent - book.accepted} timers were refused`);
   if (pending === 0) return { blocks: ["Not measured: nothing was pending."] };
@@ -54,12 +54,12 @@ async function run(stage: Stage): Promise<Findings> {
   const idlePercent = await idleShare(system);
   const idleMiB = residentMiB(system.pids);
   const lateMs = await lateness(stage, system, destination);
-  if (book.arrived > 0) stage.fault(`${book.arrived} of the timers 30 days ahead have come`);
+  if (book.arrived > 0) stage.fault(`${book.arrived} of the timers 30 days ahead have arrived`);
   const among = pending >= pendingWanted ? "1 M" : pending.toLocaleString("en-US");
   const p99 = percentile(lateMs, 0.99);
   return {
     blocks: [
-      `${pending.toLocaleString("en-US")} messages pending, due in 30 days, published at ${figure(perSecond)} per second. Then ${lateMs.length} more, ${duePerSecond} per second, each due ${dueAfterMs / 1000} s after it was sent; late is counted from the send, so the way in is part of it.`,
+      `${pending.toLocaleString("en-US")} messages pending, due in 30 days, published at ${figure(perSecond)} per second. Then ${lateMs.length} more, ${duePerSecond} per second, each due ${dueAfterMs / 1000} s after it was sent; lateness is counted from the send, so it includes the publish.`,
       table(
         ["", "measured"],
         [

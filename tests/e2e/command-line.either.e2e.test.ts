@@ -70,6 +70,30 @@ describe("messages", () => {
     ]);
   });
 
+  it("have the bytes of stdin or a file as their body, also where these are no text", async () => {
+    const bytes = Buffer.from([0xff, 0x00, 0xc3, 0x28]);
+    const file = join(folder, "bytes");
+    writeFileSync(file, bytes);
+    for (const [path, data] of [
+      ["/bytes-of-stdin", "@-"],
+      ["/bytes-of-a-file", `@${file}`],
+    ] as const) {
+      await cli.run(["publish", destination.url(path), "-d", data], { stdin: bytes });
+
+      expect((await destination.arrival(path)).body.equals(bytes)).toBe(true);
+    }
+    const edited = ["publish", "--edit", destination.url("/edited-bytes"), "-d", `@${file}`];
+    expect(await cli.run(edited, { env: { EDITOR: "true" } })).toMatchObject({
+      code: 2,
+      err: "posthaste: --edit: the body is not text\n",
+    });
+    const item = Buffer.from('{"destination":"http://a.example","body":"\xff"}', "latin1");
+    expect(await cli.run(["batch", "-"], { stdin: item })).toMatchObject({
+      code: 2,
+      err: "posthaste: batch: - is not UTF-8\n",
+    });
+  });
+
   it("are published from any number of lines of JSON, and none where one line is invalid", async () => {
     const line = JSON.stringify({ destination: destination.url("/lines"), headers: {} });
     const lines = Array.from({ length: 1_003 }, () => line);
@@ -719,6 +743,13 @@ describe("a failure is one line, with an exit code for its kind", () => {
       ["publish", "http://a.example", "-H", "x: \u0001"],
       2,
       /-x: has/,
+      {},
+    ],
+    [
+      "a header twice",
+      ["publish", "http://a.example", "-H", "X-A: 1", "-H", "x-a: 2"],
+      2,
+      /--header: x-a must be given once/,
       {},
     ],
     ["a setting no line can have", ["publish", "g", "--label", "\n"], 2, /Service-Label: has/, {}],

@@ -15,7 +15,7 @@ export type Said = {
 
 export type Around = {
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   readonly isTerminal?: boolean;
   readonly interrupted?: AbortSignal;
   /** Hears the output so far, each time that it grows. */

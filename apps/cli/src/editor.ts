@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CliError } from "./exit.ts";
+import { readableText } from "./readable-text.ts";
 import { type Environment } from "./variables.ts";
 
 /** `mustBeJson`: an edited text that is not JSON is refused, and its file kept. */
@@ -22,7 +23,10 @@ export async function edited(env: Environment, text: string, mustBeJson: boolean
       "failed",
       `the editor has ended with ${code}: nothing was sent, see ${file}`,
     );
-  const after = withoutAddedLine(readFileSync(file, "utf8"), text);
+  const read = readableText(readFileSync(file));
+  if (read === undefined)
+    throw new CliError("usage", `the edited body is not text: nothing was sent, see ${file}`);
+  const after = withoutAddedLine(read, text);
   if (mustBeJson && !isJson(after))
     throw new CliError("usage", `the edited body is not JSON: nothing was sent, see ${file}`);
   rmSync(folder, { recursive: true });

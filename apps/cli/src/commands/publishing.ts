@@ -1,10 +1,11 @@
 /** The commands that name a destination: publish, enqueue and batch. */
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { type Client, settingNames, type Settings } from "@posthaste/client";
 import { type Command } from "commander";
 import { edited, isJson } from "../editor.ts";
+import { readableText } from "../readable-text.ts";
 import { CliError, fileFault, HalfDone } from "../exit.ts";
 import { type Given, withValue } from "../option.ts";
 import { counted } from "../output.ts";
@@ -62,9 +63,10 @@ export async function publicationOf({ host }: Session, options: Options) {
   };
 }
 
-function editedBody(host: Host, body: string | Uint8Array | undefined): Promise<string> {
-  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-  return edited(host.env, text, typeOf(body) !== undefined);
+async function editedBody(host: Host, body: string | Uint8Array = ""): Promise<string> {
+  const text = readableText(body);
+  if (text === undefined) throw new CliError("usage", "--edit: the body is not text");
+  return edited(host.env, text, isJson(text));
 }
 
 async function bodyOf(
@@ -74,7 +76,7 @@ async function bodyOf(
   data: string | undefined,
 ): Promise<string | Uint8Array | undefined> {
   if (!data?.startsWith("@")) return data;
-  if (data === "@-") return text(stdin.pipe(new PassThrough({ signal: interrupted })));
+  if (data === "@-") return buffer(stdin.pipe(new PassThrough({ signal: interrupted })));
   try {
     return readFileSync(data.slice(1));
   } catch (error) {
@@ -83,21 +85,22 @@ async function bodyOf(
 }
 
 function typeOf(body: string | Uint8Array | undefined): string | undefined {
-  if (body === undefined) return undefined;
-  return isJson(typeof body === "string" ? body : new TextDecoder().decode(body))
-    ? "application/json"
-    : undefined;
+  const text = body === undefined ? undefined : readableText(body);
+  return text !== undefined && isJson(text) ? "application/json" : undefined;
 }
 
 function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const at = line.indexOf(":");
-      if (at < 1)
-        throw new CliError("usage", `--header: ${line} is not a header such as 'Name: value'`);
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-    }),
-  );
+  const headers = new Map<string, readonly [name: string, value: string]>();
+  for (const line of lines) {
+    const at = line.indexOf(":");
+    if (at < 1)
+      throw new CliError("usage", `--header: ${line} is not a header such as 'Name: value'`);
+    const name = line.slice(0, at).trim();
+    if (headers.has(name.toLowerCase()))
+      throw new CliError("usage", `--header: ${name} must be given once`);
+    headers.set(name.toLowerCase(), [name, line.slice(at + 1).trim()]);
+  }
+  return Object.fromEntries(headers.values());
 }
 
 type Published = { readonly messageId: string; readonly url?: string };
@@ -135,8 +138,8 @@ export function addPublishing(program: Command, acting: Acting): void {
     )
     .action(
       acting(async (session, [file = ""]) => {
-        const body = await bodyOf(session.host, "batch", `@${file}`);
-        const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+        const text = readableText((await bodyOf(session.host, "batch", `@${file}`)) ?? "");
+        if (text === undefined) throw new CliError("usage", `batch: ${file} is not UTF-8`);
         if (text.trimStart().startsWith("[")) await publishList(session, text);
         else await publishLines(session, text);
       }),

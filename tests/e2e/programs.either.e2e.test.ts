@@ -3,7 +3,9 @@
  * The page's block `sh meanwhile` is sent to a program as soon as it listens.
  */
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { symlinkSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -58,8 +60,18 @@ it("the type checker accepts the programs of the pages", async () => {
   expect(checked.stdout).toBe("");
 });
 
-it.each(programs)("the program of $page at line $line does what the page says", async (program) => {
-  const { code, page, file } = program;
+/** A program that runs, and what it has said. */
+type Running = {
+  readonly port: number;
+  readonly env: NodeJS.ProcessEnv;
+  readonly said: () => string;
+  readonly hasFailed: () => boolean;
+  /** Replaces the addresses of a page by those of this suite. */
+  readonly here: (text: string) => string;
+  readonly stop: () => void;
+};
+
+async function started({ code, file }: (typeof programs)[number]): Promise<Running> {
   const port = await freePort();
   const here = (text: string): string =>
     text
@@ -83,27 +95,63 @@ it.each(programs)("the program of $page at line $line does what the page says", 
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const hasFailed = (): boolean => (child.exitCode ?? 0) > 0;
+  return { port, env, said: () => said, hasFailed, here, stop: () => child.kill() };
+}
+
+/** Waits until a program listens, or has ended. */
+const listens = ({ hasFailed, port }: Running): Promise<unknown> =>
+  eventually(
+    async () => fetch(`http://127.0.0.1:${port}/`).catch(() => undefined),
+    (answer) => answer !== undefined || hasFailed(),
+  );
+
+it.each(programs)("the program of $page at line $line does what the page says", async (program) => {
+  const { code, page } = program;
+  const running = await started(program);
+  const { env, hasFailed, here, said } = running;
   const promised = [...code.matchAll(/console\.log\(.*\); \/\/ (.+)$/gm)].map(([, text]) => text);
 
   try {
     const meanwhile = blocksOf("sh meanwhile").filter((block) => block.page === page);
     if (meanwhile.length > 0) {
-      await eventually(
-        async () => fetch(`http://127.0.0.1:${port}/`).catch(() => undefined),
-        (answer) => answer !== undefined || child.exitCode !== null,
-      );
+      await listens(running);
       const script = here(meanwhile.map((block) => block.code).join("\n"));
       await promisify(execFile)("sh", ["-euc", script], { env });
     }
     await eventually(
-      async () => said,
-      (text) => promised.every((line) => text.includes(line ?? "")) || (child.exitCode ?? 0) > 0,
+      async () => said(),
+      (text) => promised.every((line) => text.includes(line ?? "")) || hasFailed(),
     );
 
-    expect(said).not.toMatch(/Error/);
-    for (const line of promised) expect(said).toContain(line);
+    expect(said()).not.toMatch(/Error/);
+    for (const line of promised) expect(said()).toContain(line);
     expect(promised).not.toEqual([]);
   } finally {
-    child.kill();
+    running.stop();
+  }
+});
+
+it("the program that verifies by hand refuses unsigned requests, and none ends it", async () => {
+  const byHand = programs.filter(({ code }) => code.includes("timingSafeEqual"));
+  expect(byHand).toHaveLength(1);
+  for (const program of byHand) {
+    const running = await started(program);
+    try {
+      await listens(running);
+      // As long as a MAC, in more bytes.
+      const signature = `e30.e30.${"é".repeat(43)}`;
+      const to = `http://127.0.0.1:${running.port}/`;
+      expect((await fetch(to, { headers: { "service-signature": signature } })).status).toBe(403);
+      const brokenOff = connect(running.port, "127.0.0.1");
+      await once(brokenOff, "connect");
+      brokenOff.end("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf");
+      await once(brokenOff.resume(), "close");
+
+      expect((await fetch(to)).status).toBe(403);
+      expect(running.said()).toBe("");
+    } finally {
+      running.stop();
+    }
   }
 });

@@ -1,4 +1,5 @@
 /** Sends a call over any exchange. Checks it first, and repeats it where that is safe. */
+import { isHeaderName, isHeaderValue } from "./header.ts";
 import { InvalidCall } from "./invalid-call.ts";
 import { pause } from "./pause.ts";
 import { type Failure, type FailureCode, PosthasteError } from "./refusal.ts";
@@ -107,9 +108,8 @@ function baseOf(text: string): string {
 /** Refuses invalid headers early: refused while sending, they would look like a missing answer. */
 function sendable(headers: Call["headers"]): Call["headers"] {
   for (const [name, value] of Object.entries(headers)) {
-    if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))
-      throw new InvalidCall(`${JSON.stringify(name)}: is not a header name`);
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+    if (!isHeaderName(name)) throw new InvalidCall(`${JSON.stringify(name)}: is not a header name`);
+    if (!isHeaderValue(value))
       throw new InvalidCall(`${name}: has a character that a header may not have`);
   }
   return headers;

@@ -17,7 +17,7 @@ import { delivery, keys, now } from "./signed.fixture.ts";
 const bodyBytesMax = 1_000;
 const receiver = createReceiver(
   ({ messageId, text }) =>
-    text() === "nothing" ? { status: 204 } : { body: `${messageId}: ${text()}` },
+    text() === "nothing" ? { status: 204, body: "dropped" } : { body: `${messageId}: ${text()}` },
   { keys, seen: false, now: () => now, bodyBytesMax },
 );
 

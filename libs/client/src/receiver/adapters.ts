@@ -82,9 +82,12 @@ export const fetchHandler =
       headers: given,
       body: said,
     } = body ? await receiver.receive({ headers, body }) : tooLarge;
-    // Some statuses allow no body, not even an empty one.
-    return new Response(said.length === 0 ? null : said, { status, headers: given });
+    const isBare = said.length === 0 || bodiless.has(status);
+    return new Response(isBare ? null : said, { status, headers: given });
   };
+
+/** The statuses whose responses have no body, not even an empty one. node:http drops what is given. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 async function answerNode(
   receiver: Receiver,

@@ -6,6 +6,7 @@ import {
   type Handler,
   NonRetryable,
   type ReceiverOptions,
+  type Reply,
   RetryAfter,
 } from "./receiver.ts";
 import { memoryStore, type SeenStore } from "./seen.ts";
@@ -97,6 +98,26 @@ describe("a failure", () => {
 
     expect(problems).toEqual([problem]);
   });
+
+  const unsendable = (reply: object): Reply => reply;
+  it.each([
+    ["status", unsendable({ status: 99 })],
+    ["status", unsendable({ status: "200 " })],
+    ["header", unsendable({ headers: { "x-order": "a\nb" } })],
+    ["header", unsendable({ headers: { "x order": "17" } })],
+    ["body", unsendable({ body: { order: 17 } })],
+  ])(
+    "of a reply with a %s that cannot be sent counts like one of the handler",
+    async (_, reply) => {
+      const { receive } = receiver(() => reply);
+
+      for (const _attempt of [0, 1]) {
+        const answer = await receive(await delivery("x"));
+        expect(answer).toMatchObject({ status: 500, body: "failed" });
+      }
+      expect(problems).toHaveLength(2);
+    },
+  );
 
   it("is said in the dialect of its delivery", async () => {
     const { receive } = receiver(throws(new NonRetryable("no")));

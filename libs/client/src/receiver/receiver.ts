@@ -1,4 +1,5 @@
 /** Turns a delivery into an answer: verifies it, handles it once, and says by the status whether to come again. */
+import { isHeaderName, isHeaderValue } from "../header.ts";
 import { type Claims, type Keys, verifySignature } from "./signature.ts";
 import { type Claim, memoryStore, type SeenStore } from "./seen.ts";
 
@@ -139,7 +140,7 @@ export function createReceiver(handle: Handler, options: ReceiverOptions): Recei
   async function handled(delivery: Delivery): Promise<Outcome> {
     try {
       const { status = 200, headers = {}, body = "" } = (await handle(delivery)) ?? {};
-      return { isHandled: isGood(status), answer: { status, headers, body } };
+      return { isHandled: isGood(status), answer: checked({ status, headers, body }) };
     } catch (problem) {
       onProblem(problem);
       return { isHandled: false, answer: answerTo(problem, delivery.claims) };
@@ -160,6 +161,22 @@ export function createReceiver(handle: Handler, options: ReceiverOptions): Recei
 type Outcome = { readonly isHandled: boolean; readonly answer: Answer };
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
+
+/** Throws for a reply that cannot be sent: sending it would throw where nothing catches it, and end the process. */
+function checked(reply: Answer): Answer {
+  const { status, headers, body }: Said = reply;
+  if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599)
+    throw new TypeError(`a reply has the status ${String(status)}`);
+  if (typeof body !== "string" && !(body instanceof Uint8Array))
+    throw new TypeError("the body of a reply is neither text nor bytes");
+  for (const [name, value] of Object.entries(headers))
+    if (!isHeaderName(name) || !isHeaderValue(String(value)))
+      throw new TypeError(`a reply has the header ${JSON.stringify(name)}, which cannot be sent`);
+  return reply;
+}
+
+/** A reply as a handler without types may give it. */
+type Said = { readonly [Field in keyof Answer]: unknown } & Pick<Answer, "headers">;
 
 const answer = (status: number, text: string, headers: Answer["headers"] = {}): Answer => ({
   status,

@@ -172,3 +172,13 @@ describe("a name that stands twice in a JSON body", () => {
     expect(body?.parse(Buffer.from(step))).toMatchObject({ step: { stepId: 2, a: 1 } });
   });
 });
+
+describe("a JSON body that selects the runs to cancel", () => {
+  // An empty text is the beginning of every URL.
+  it.each([
+    ['{"workflowUrl":""}', "workflowUrl: must not be empty"],
+    ['{"workflowRunIds":[""]}', "workflowRunIds[0]: must not be empty"],
+  ])("has no empty text: %s is refused", (text, fault) => {
+    expect(refusals(gatewayEndpoints.cancelRuns.body, text)).toEqual([fault]);
+  });
+});

@@ -49,9 +49,15 @@ type Selected = RunSelection | undefined;
 const selectionQuery: QueryRow<Selected> = { names: cancelRunNames, parse: parseRunSelection };
 
 const ids = "must be a list of the ids of runs";
+const notEmpty = "must not be empty";
 const selectionSchema = strictObject({
-  workflowRunIds: z.array(z.string(ids), ids).optional(),
-  workflowUrl: z.string("must be a string").optional().describe("The beginning of the URL"),
+  workflowRunIds: z.array(z.string(ids).min(1, notEmpty), ids).optional(),
+  // An empty text would be the beginning of every URL.
+  workflowUrl: z
+    .string("must be a string")
+    .min(1, notEmpty)
+    .optional()
+    .describe("The beginning of the URL"),
 });
 
 const selectionBody: BodyRow<Selected> = {

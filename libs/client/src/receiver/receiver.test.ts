@@ -111,10 +111,8 @@ describe("a failure", () => {
     async (_, reply) => {
       const { receive } = receiver(() => reply);
 
-      for (const _attempt of [0, 1]) {
-        const answer = await receive(await delivery("x"));
-        expect(answer).toMatchObject({ status: 500, body: "failed" });
-      }
+      for (const body of ["first", "again"])
+        expect(await receive(await delivery(body))).toMatchObject({ status: 500, body: "failed" });
       expect(problems).toHaveLength(2);
     },
   );

@@ -27,6 +27,7 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
       "--disable-warning=ExperimentalWarning",
       // As in `npm start`.
       "--max-semi-space-size=16",
+      "--no-memory-reducer",
       ...profiling(options.profilePath),
       join(options.root ?? repository, "services/standalone/process/main.ts"),
     ],

@@ -158,7 +158,11 @@ function environmentOf(service: ServiceName, { stores, room = "posthaste" }: Ser
 
 /** The memory settings of deploy/Dockerfile, so that measurements hold there, too. */
 export const asInTheImage = {
-  options: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=16"],
+  options: [
+    "--disable-warning=ExperimentalWarning",
+    "--max-semi-space-size=16",
+    "--no-memory-reducer",
+  ],
   env: { MALLOC_MMAP_THRESHOLD_: "1048576" },
 } as const;
 

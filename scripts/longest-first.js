@@ -22,7 +22,6 @@ const longest = [
   "console.either.e2e",
   "console-messages.either.e2e",
   "flow-control.e2e",
-  "management.e2e",
   "console-runs.either.e2e",
   "console-questions.either.e2e",
 ];

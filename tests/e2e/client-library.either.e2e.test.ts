@@ -12,27 +12,22 @@ import {
 } from "@posthaste/client";
 import { createReceiver, NonRetryable, nodeHandler, RetryAfter } from "@posthaste/client/receiver";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 import { firstUser, readOnlyToken } from "./users.ts";
 
-let server: TestServer;
-let destination: Destination;
 let url: string;
 let client: Client;
 
+startBeforeTests({ env: operatorEnv, readOnlyToken });
+
 beforeAll(async () => {
-  server = await startServer({ env: operatorEnv, readOnlyToken });
-  destination = await Destination.start();
   url = `http://127.0.0.1:${server.port}`;
   client = createClient({ url, token: developmentToken });
 });
 afterAll(async () => {
   client.close();
-  await destination.stop();
-  await server.stop();
 });
 
 const all = async <T>(elements: AsyncIterable<T>): Promise<T[]> => {

@@ -5,15 +5,14 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "n
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { fetchRuntime, freePort, lackedByRuntimes, type Runtime } from "@posthaste/local";
 import { blocksOf } from "@posthaste/testing/pages";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 import { firstUser } from "./users.ts";
 
 const runFile = promisify(execFile);
@@ -28,17 +27,10 @@ const entryBytesMax = 16_000;
 const runtimeMsMax = 10 * 60_000;
 const programMsMax = 60_000;
 
-let server: TestServer;
-let destination: Destination;
+startBeforeTests({ env: operatorEnv });
 
 beforeAll(async () => {
   await pack();
-  server = await startServer({ env: operatorEnv });
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 /** Provides the dependencies before npm looks for them, so that no test asks a registry. */

@@ -17,9 +17,8 @@ import { fetchShell, freePort, hasShell } from "@posthaste/local";
 import { type Block, blocksOf } from "@posthaste/testing/pages";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
 const runFile = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -33,24 +32,18 @@ type Sbom = {
   readonly components: readonly { readonly purl?: string }[];
 };
 
-let server: TestServer;
-let destination: Destination;
 let env: Readonly<Record<string, string | undefined>>;
+
+startBeforeTests();
 
 beforeAll(async () => {
   await pack();
-  server = await startServer();
-  destination = await Destination.start();
   env = {
     PATH: process.env["PATH"],
     HOME: home,
     POSTHASTE_URL: `http://127.0.0.1:${server.port}`,
     POSTHASTE_TOKEN: developmentToken,
   };
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 /** Packs the files that a rehearsal of a release makes of this tree. */

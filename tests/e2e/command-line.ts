@@ -4,7 +4,11 @@ import { Readable } from "node:stream";
 import { run } from "@posthaste/cli";
 import { bareEnv } from "@posthaste/testing/bare-env";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
-import { type Json } from "./json.ts";
+import { eventually } from "./client.ts";
+import { type Json, textOf } from "./json.ts";
+import { operatorPassword, operatorUser } from "./operator.ts";
+import { developmentToken } from "./server-process.ts";
+import { type TestServer } from "./test-server.ts";
 
 export type Said = {
   readonly code: number;
@@ -67,4 +71,27 @@ export class CommandLine {
     if (code !== 0) throw new Error(`${words.join(" ")}: ${code} ${err}`);
     return json;
   }
+
+  /** Runs the command until it lists as many. */
+  until(count: number, ...words: readonly string[]): Promise<readonly Json[]> {
+    return eventually(
+      () => this.ok(...words),
+      ({ length }) => length === count,
+    );
+  }
+
+  /** Publishes with these words. Returns the id of the message. */
+  async published(...words: readonly string[]): Promise<string> {
+    return textOf((await this.ok("publish", ...words))[0]?.["messageId"]);
+  }
 }
+
+/** Returns the command line of the first user, who is the operator, too. */
+export const commandLineOf = ({ port, managementPort }: TestServer): CommandLine =>
+  new CommandLine({
+    POSTHASTE_URL: `http://127.0.0.1:${port}`,
+    POSTHASTE_TOKEN: developmentToken,
+    POSTHASTE_MANAGEMENT_URL: `http://127.0.0.1:${managementPort}`,
+    POSTHASTE_MANAGEMENT_USER: operatorUser,
+    POSTHASTE_MANAGEMENT_PASSWORD: operatorPassword,
+  });

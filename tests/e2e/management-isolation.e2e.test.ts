@@ -12,13 +12,12 @@ import { textOf } from "./json.ts";
 import {
   basic,
   freshNetwork,
-  Operator,
   operatorEnv,
   operatorPassword,
   operatorUser,
   untilStatus,
 } from "./operator.ts";
-import { destination, server, startBeforeTests } from "./suite.ts";
+import { destination, operator, server, startBeforeTests } from "./suite.ts";
 
 type Estate = {
   readonly id: string;
@@ -36,14 +35,12 @@ type Estate = {
 
 startBeforeTests({ env: operatorEnv });
 
-let operator: Operator;
 let mine: Estate;
 let theirs: Estate;
 
 const msMax = 60_000;
 
 beforeAll(async () => {
-  operator = new Operator(server);
   destination.answers("/fails", always(500));
   mine = await settle("mine");
   theirs = await settle("theirs");

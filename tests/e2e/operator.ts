@@ -1,5 +1,5 @@
 /** The operator of a test server: the management API with its credentials. */
-import { randomInt } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { type TokenScope } from "@posthaste/domain";
 import { Client, type Reply } from "./client.ts";
 import { textOf } from "./json.ts";
@@ -80,6 +80,9 @@ export class Operator {
     return textOf(made.object()["token"]);
   }
 }
+
+/** Returns the id of a tenant that no other suite of the same processes makes. */
+export const newTenant = (): string => `tenant-${randomBytes(6).toString("hex")}`;
 
 const networksMax = 2 ** 16;
 /** Suites that share processes begin at different places. */

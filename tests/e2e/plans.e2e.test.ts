@@ -1,19 +1,13 @@
 /** Tests what a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
-import { beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { type Client, eventually, type Reply } from "./client.ts";
 import { always, type Responder } from "./destination.ts";
 import { inDialect, service } from "./dialects.ts";
 import { type Json, numberOf, objectOf, textOf } from "./json.ts";
-import { Operator, operatorEnv } from "./operator.ts";
-import { destination, server, startBeforeTests } from "./suite.ts";
+import { operatorEnv } from "./operator.ts";
+import { destination, operator, server, startBeforeTests } from "./suite.ts";
 
 startBeforeTests({ env: operatorEnv });
-
-let operator: Operator;
-
-beforeAll(async () => {
-  operator = new Operator(server);
-});
 
 const publishMany = (client: Client, count: number, path: string): Promise<unknown> =>
   Promise.all(

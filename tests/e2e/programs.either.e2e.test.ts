@@ -9,13 +9,12 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { blocksOf } from "@posthaste/testing/pages";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 import { developmentToken } from "./server-process.ts";
 import { firstUser } from "./users.ts";
 
@@ -28,18 +27,11 @@ const programs = blocksOf("ts").map((block, nth) => ({
   code: block.code.replaceAll('"./orders.ts"', '"@posthaste/examples"'),
 }));
 
-let server: TestServer;
-let destination: Destination;
+startBeforeTests();
 
 beforeAll(async () => {
   symlinkSync(join(root, "tests/node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  destination = await Destination.start();
-  server = await startServer();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 it("the type checker accepts the programs of the pages", async () => {

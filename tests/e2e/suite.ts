@@ -1,10 +1,11 @@
 /**
- * A server for the tests of one file, with a destination and the clients of two tenants. They are there once `startBeforeTests` has been
- * called at the top of the file.
+ * A server for the tests of one file, with a destination, the clients of two tenants and the operator. They are there once
+ * `startBeforeTests` has been called at the top of the file.
  */
 import { afterAll, beforeAll } from "@jest/globals";
 import { Client } from "./client.ts";
 import { Destination } from "./destination.ts";
+import { Operator } from "./operator.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { type Settings } from "./test-server.ts";
 import { secondUser } from "./users.ts";
@@ -12,6 +13,8 @@ import { secondUser } from "./users.ts";
 export let server: TestServer;
 export let client: Client;
 export let other: Client;
+/** Needs the settings of `operatorEnv`. */
+export let operator: Operator;
 export let destination: Destination;
 
 export function startBeforeTests(settings: Settings = {}): void {
@@ -19,6 +22,7 @@ export function startBeforeTests(settings: Settings = {}): void {
     server = await startServer(settings);
     client = server.client;
     other = new Client(server.port, secondUser.token);
+    operator = new Operator(server);
     destination = await Destination.start();
   });
   afterAll(async () => {

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, jest } from "@jest/globals";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
 import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
+import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -63,3 +64,12 @@ export function workflow<Payload, Result>(
   );
   return { url: endpoint.route(path, handler), ended };
 }
+
+export const logged = async (workflowRunId: string) =>
+  (await client.logs({ workflowRunId })).runs[0];
+
+export const inState = (id: string, state: string) =>
+  eventually(
+    () => logged(id),
+    (run) => run?.workflowState === state,
+  );

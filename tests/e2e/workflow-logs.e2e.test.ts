@@ -1,66 +1,48 @@
-/** Tests the log of runs and their dead letters with the npm package `@upstash/workflow`, unmodified. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
-import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
+/** Tests the log of runs with the npm package `@upstash/workflow`, unmodified. */
+import { describe, expect, it } from "@jest/globals";
 import { createWorkflow, serveMany } from "@upstash/workflow/nextjs";
 import { eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { developmentToken } from "./server-process.ts";
-import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+import {
+  client,
+  type Context,
+  endpoint,
+  inState,
+  logged,
+  qstashClient,
+  server,
+  startBeforeTests,
+  workflow,
+} from "./workflow-clients.ts";
 
-let server: TestServer;
-let endpoint: WorkflowEndpoint;
-let client: Client;
-let qstashClient: Qstash;
+startBeforeTests();
 
-beforeAll(async () => {
-  // The SDK prints each error of a step, and there are some here.
-  jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer();
-  endpoint = await WorkflowEndpoint.start();
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
-  client = new Client(settings);
-  qstashClient = new Qstash(settings);
-});
-afterAll(async () => {
-  await endpoint.stop();
-  await server.stop();
-});
+type ShownEvent = {
+  readonly state: string;
+  readonly workflowRunId: string;
+  readonly stepInfo?: { readonly stepName?: string; readonly messageId?: string };
+};
 
-type Context = Parameters<Parameters<typeof serve<string>>[0]>[0];
+const eventsAt = (path: string) => allPagesOf(path, undefined);
+const messagesAt = (path: string) => allPagesOf(path, "");
 
-const workflow = (
-  path: string,
-  route: (context: Context) => Promise<unknown>,
-  options: Partial<WorkflowServeOptions<string>> = {},
-): string =>
-  endpoint.route(
-    path,
-    serve<string>(route, { qstashClient, disableTelemetry: true, ...options }).handler,
-  );
-
-const logged = async (workflowRunId: string) => (await client.logs({ workflowRunId })).runs[0];
-
-const inState = (id: string, state: string) =>
-  eventually(
-    () => logged(id),
-    (run) => run?.workflowState === state,
-  );
-
-async function failed(path: string): Promise<{ readonly id: string; readonly url: string }> {
-  const url = workflow(path, (context) =>
-    context.run("fails", () => {
-      throw new Error("broken");
-    }),
-  );
-  const { workflowRunId } = await client.trigger({ url, body: "payload", retries: 0 });
-  await inState(workflowRunId, "RUN_FAILED");
-  return { id: workflowRunId, url };
+/** `last`: the cursor of the last page. */
+async function allPagesOf(path: string, last: "" | undefined): Promise<readonly ShownEvent[]> {
+  const found: ShownEvent[] = [];
+  for (let cursor = ""; ;) {
+    const { text } = await server.client.get(`${path}&cursor=${encodeURIComponent(cursor)}`);
+    const page = JSON.parse(text) as { cursor?: string; events: readonly ShownEvent[] };
+    found.push(...page.events);
+    if (!page.cursor) {
+      expect(page.cursor).toBe(last);
+      return found;
+    }
+    cursor = page.cursor;
+  }
 }
 
 describe("the log of runs", () => {
   it("returns a run with its steps in groups, and its result", async () => {
-    const url = workflow("/told", async (context) => {
+    const { url } = workflow("/told", async (context) => {
       const first = await context.run("first", () => "some-body");
       await Promise.all([context.run("a", () => 1), context.run("b", () => 2)]);
       return first;
@@ -96,7 +78,7 @@ describe("the log of runs", () => {
   });
 
   it("shows a step that is retried, and the time of the retry", async () => {
-    const url = workflow("/retrying", (context) =>
+    const { url } = workflow("/retrying", (context) =>
       context.run("fails", () => {
         throw new Error("not yet");
       }),
@@ -131,7 +113,7 @@ describe("the log of runs", () => {
 
   it("shows the failed attempts of a step that was retried, also after its end", async () => {
     let attempts = 0;
-    const url = workflow("/retried", (context) =>
+    const { url } = workflow("/retried", (context) =>
       context.run("third time", () => {
         attempts += 1;
         if (attempts < 3) throw new Error(`attempt ${attempts}`);
@@ -159,7 +141,7 @@ describe("the log of runs", () => {
       if (body !== "again") return new Response("busy", { status: 503 });
       return new Response("answered", { status: 201, headers: { "X-Answer": "a" } });
     });
-    const url = workflow("/calls", async (context) => {
+    const { url } = workflow<string, unknown>("/calls", async (context) => {
       const { status } = await context.call("tells", {
         url: asked,
         method: "PUT",
@@ -213,7 +195,7 @@ describe("the log of runs", () => {
   it("shows when an invoked run was created and how it ended, also after the end of its invoker", async () => {
     const { promise: asked, resolve: invoked } = Promise.withResolvers<string>();
     const child = createWorkflow(
-      async (context: Context) => {
+      async (context: Context<string>) => {
         invoked(context.workflowRunId);
         await context.waitForEvent("told", `of ${context.workflowRunId}`);
         return "done";
@@ -221,7 +203,7 @@ describe("the log of runs", () => {
       { disableTelemetry: true },
     );
     const parent = createWorkflow(
-      async (context: Context) => {
+      async (context: Context<string>) => {
         await context.invoke("child", { workflow: child, body: "payload" });
       },
       { disableTelemetry: true },
@@ -259,7 +241,7 @@ describe("the log of runs", () => {
 
   it("returns the events of a run, one by one and page by page", async () => {
     let attempts = 0;
-    const url = workflow("/happened", async (context) => {
+    const { url } = workflow("/happened", async (context) => {
       await context.run("second time", () => {
         attempts += 1;
         if (attempts === 1) throw new Error("not yet");
@@ -306,7 +288,7 @@ describe("the log of runs", () => {
 
   it("returns the events of each message of a run to older clients, page by page", async () => {
     let attempts = 0;
-    const url = workflow("/messages", async (context) => {
+    const { url } = workflow("/messages", async (context) => {
       await context.run("second time", () => {
         attempts += 1;
         if (attempts === 1) throw new Error("not yet");
@@ -359,7 +341,7 @@ describe("the log of runs", () => {
   });
 
   it("is listed page by page, newest first, with bodies on request", async () => {
-    const url = workflow("/paged", (context) => context.run("one", () => "canary"));
+    const { url } = workflow("/paged", (context) => context.run("one", () => "canary"));
     const ids: string[] = [];
     for (let i = 0; i < 3; i++) {
       const { workflowRunId } = await client.trigger({ url });
@@ -395,190 +377,4 @@ describe("the log of runs", () => {
       expect(text).toContain(query.split("=")[0]);
     },
   );
-});
-
-const errorsIn = (group: unknown): number => JSON.stringify(group).split('"error":').length - 1;
-
-type ShownEvent = {
-  readonly state: string;
-  readonly workflowRunId: string;
-  readonly stepInfo?: { readonly stepName?: string; readonly messageId?: string };
-};
-
-const eventsAt = (path: string) => allPagesOf(path, undefined);
-const messagesAt = (path: string) => allPagesOf(path, "");
-
-/** `last`: the cursor of the last page. */
-async function allPagesOf(path: string, last: "" | undefined): Promise<readonly ShownEvent[]> {
-  const found: ShownEvent[] = [];
-  for (let cursor = ""; ;) {
-    const { text } = await server.client.get(`${path}&cursor=${encodeURIComponent(cursor)}`);
-    const page = JSON.parse(text) as { cursor?: string; events: readonly ShownEvent[] };
-    found.push(...page.events);
-    if (!page.cursor) {
-      expect(page.cursor).toBe(last);
-      return found;
-    }
-    cursor = page.cursor;
-  }
-}
-
-const hasAnswer = (told: object): boolean =>
-  "responseStatus" in told && told.responseStatus === 200;
-
-describe("a run that failed", () => {
-  it("is a dead letter until its removal, and stays in the log", async () => {
-    const { id, url } = await failed("/letter");
-
-    const { messages } = await client.dlq.list({ filter: { workflowRunId: id } });
-
-    expect(messages).toHaveLength(1);
-    const [letter] = messages;
-    expect(letter).toMatchObject({
-      workflowRunId: id,
-      workflowUrl: url,
-      body: "payload",
-      responseStatus: 500,
-    });
-    const dlqId = letter?.dlqId ?? "";
-    const step = { state: "STEP_FAILED", errors: [{ status: 500 }] };
-    expect(await logged(id)).toMatchObject({ dlqId, steps: [{}, { type: "next", steps: [step] }] });
-    const one = await server.client.get(`/v2/workflows/dlq/${dlqId}`);
-    expect(JSON.parse(one.text)).toMatchObject({ dlqId, workflowRunId: id });
-
-    expect(await client.dlq.delete(dlqId)).toMatchObject({ deleted: 1 });
-    expect(await client.dlq.delete(dlqId)).toMatchObject({ deleted: 0 });
-    expect((await server.client.get(`/v2/workflows/dlq/${dlqId}`)).status).toBe(404);
-    expect((await logged(id))?.workflowState).toBe("RUN_FAILED");
-    expect(await logged(id)).not.toHaveProperty("dlqId");
-  });
-
-  it("returns the answers to its failure function, attempt by attempt", async () => {
-    let told = 0;
-    const url = workflow(
-      "/told-of",
-      (context) =>
-        context.run("fails", () => {
-          throw new Error("broken");
-        }),
-      {
-        failureFunction: () => {
-          told += 1;
-          if (told === 1) throw new Error("not yet told");
-          return "heard";
-        },
-      },
-    );
-    const { workflowRunId } = await client.trigger({ url, retries: 1, retryDelay: "1" });
-
-    const run = await eventually(
-      () => logged(workflowRunId),
-      (now) =>
-        now?.failureFunction?.state === "CALLBACK_SUCCESS" &&
-        hasAnswer(now.failureFunction) &&
-        // From another event of the log, which may come later.
-        "errors" in now.failureFunction,
-    );
-
-    expect(run?.failureFunction).toMatchObject({
-      url,
-      state: "CALLBACK_SUCCESS",
-      failStatus: 500,
-      failResponse: expect.stringContaining("broken"),
-      responseStatus: 200,
-      errors: [{ status: 500, body: expect.stringContaining("not yet told") }],
-    });
-    const letter = await server.client.get(`/v2/workflows/dlq?workflowRunId=${workflowRunId}`);
-    expect(JSON.parse(letter.text)).toMatchObject({
-      messages: [{ failureCallbackInfo: { state: "CALLBACK_SUCCESS", responseStatus: 200 } }],
-    });
-  });
-
-  it("is not removed by a request without ids or a filter", async () => {
-    const { id } = await failed("/kept");
-
-    const { status } = await server.client.call("DELETE", "/v2/workflows/dlq", {}, "");
-
-    expect(status).toBe(400);
-    expect((await logged(id))?.dlqId).toBeDefined();
-  });
-
-  it("does not show redacted data", async () => {
-    const url = workflow("/redacted", async (context) => {
-      await context.run("tells", () => "canary-of-a-step");
-      await context.run("fails", () => {
-        throw new Error("canary-of-an-error");
-      });
-    });
-    const { workflowRunId } = await client.trigger({
-      url,
-      body: "canary-of-a-payload",
-      headers: { "My-Header": "canary-of-a-header" },
-      retries: 1,
-      retryDelay: "1",
-      redact: { body: true, header: true },
-    });
-    await inState(workflowRunId, "RUN_FAILED");
-    await eventually(
-      () => logged(workflowRunId),
-      (run) => run?.steps.at(-1)?.steps[0] !== undefined && errorsIn(run.steps.at(-1)) === 2,
-    );
-
-    for (const path of [
-      "logs?trimBody=1000&",
-      "events?groupBy=workflowRunId&",
-      "events?",
-      "messageLogs?",
-      "dlq?",
-    ]) {
-      const { status, text } = await server.client.get(
-        `/v2/workflows/${path}workflowRunId=${workflowRunId}`,
-      );
-      expect(status).toBe(200);
-      expect(text).toContain("REDACTED:");
-      expect(text).not.toContain("canary");
-    }
-    expect(server.output()).not.toContain("canary");
-  });
-
-  it("shows nothing redacted to a caller that notifies an event, or lists its waiters", async () => {
-    const url = workflow("/redacted/waits", async (context) => {
-      await context.waitForEvent("waits", "of a canary", { timeout: "1m" });
-    });
-    const runs: string[] = [];
-    // An older client sends its user's headers with each step.
-    for (const headers of [{}, { "Upstash-Feature-Set": "InitialBody" }]) {
-      const id = `redacted-${runs.length}`;
-      runs.push(id);
-      const started = await server.client.publish(
-        url,
-        {
-          ...headers,
-          "Upstash-Workflow-Init": "true",
-          "Upstash-Workflow-RunId": id,
-          "Upstash-Workflow-Sdk-Version": "1",
-          "Upstash-Forward-Upstash-Workflow-Sdk-Version": "1",
-          "Upstash-Forward-My-Header": "canary",
-          "Upstash-Redact-Fields": "body,header",
-        },
-        "canary",
-      );
-      expect(started.status).toBe(200);
-    }
-    const waiting = await eventually(
-      () => server.client.get("/v2/waiters/of%20a%20canary"),
-      (reply) => reply.list().length === 2,
-    );
-    const told = await server.client.post("/v2/notify/of%20a%20canary", {}, "canary");
-
-    expect(told.list().map(({ workflowRunId }) => workflowRunId)).toEqual(
-      expect.arrayContaining(runs),
-    );
-    for (const { text } of [waiting, told]) {
-      expect(text).toContain("REDACTED:");
-      expect(text).not.toContain('canary"');
-    }
-    expect(server.output()).not.toContain("canary");
-    for (const id of runs) await inState(id, "RUN_SUCCESS");
-  });
 });

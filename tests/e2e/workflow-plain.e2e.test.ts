@@ -1,163 +1,24 @@
 /** Tests a run by plain HTTP: its endpoint and its callers have no SDK, and use `Service-` headers only. */
 import { type ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { eventually, type Reply } from "./client.ts";
-import { type Arrival, Destination } from "./destination.ts";
+import { type Arrival } from "./destination.ts";
+import {
+  ofRun,
+  type Entry,
+  entriesIn,
+  taken,
+  Endpoint,
+  isAnswer,
+  logged,
+  inState,
+  rowsOf,
+  notified,
+} from "./plain-endpoint.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 import { type Json, objectOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
 
-let server: TestServer;
-let third: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  third = await Destination.start();
-});
-afterAll(async () => {
-  await third.stop();
-  await server.stop();
-});
-
-const ofRun = (id: string) => ({
-  "Service-Workflow-RunId": id,
-  "Service-Workflow-Init": "false",
-});
-
-type Entry = Json & { readonly stepId?: number; readonly targetStep?: number };
-
-const entriesIn = ({ body }: Arrival): readonly Entry[] =>
-  (JSON.parse(body.toString()) as { body: string }[])
-    .slice(1)
-    .map((entry) => JSON.parse(Buffer.from(entry.body, "base64").toString()) as Entry);
-
-async function taken(asked: Promise<Reply>): Promise<void> {
-  const { status, text } = await asked;
-  if (status !== 200) throw new Error(`${status} ${text}`);
-}
-
-/**
- * Steps 1 and 2 run in parallel, 3 sleeps, 4 calls a third party, 5 waits for an event, 6 fails while the endpoint is broken.
- * The endpoint uses the delivered history and nothing else.
- */
-class Endpoint {
-  readonly #path: string;
-  readonly told: Json[] = [];
-  isBroken = true;
-
-  constructor(path: string) {
-    this.#path = path;
-    third.answers(path, (arrival, response) => {
-      response.setHeader("Service-Workflow-Sdk-Version", "1");
-      response.setHeader("Service-Workflow-Sdk", "v1.3.3");
-      this.#take(arrival).then(
-        (status) => response.writeHead(status, { "Service-Error-Step-Name": "ship" }).end("{}"),
-        (error: unknown) => response.writeHead(500).end(String(error)),
-      );
-    });
-    third.answers(`${path}/third`, (_, response) => response.writeHead(202).end("called"));
-  }
-
-  get url(): string {
-    return third.url(this.#path);
-  }
-
-  /** Returns the number of entries in each delivery of the run; `answer` for that of a call, `failure` for that of the run. */
-  deliveries(run: string): readonly (number | "answer" | "failure")[] {
-    return third
-      .at(this.#path)
-      .filter(({ headers }) => headers["service-workflow-runid"] === run)
-      .map((arrival) => {
-        if (arrival.headers["service-workflow-is-failure"]) return "failure";
-        return isAnswer(arrival) ? "answer" : entriesIn(arrival).length;
-      });
-  }
-
-  async #take(arrival: Arrival): Promise<number> {
-    const { headers } = arrival;
-    const run = String(headers["service-workflow-runid"]);
-    const { client } = server;
-    const step = (json: object, settings = {}) =>
-      taken(client.publish(this.url, { ...ofRun(run), ...settings }, JSON.stringify(json)));
-    if (headers["service-workflow-is-failure"]) {
-      this.told.push(objectOf(JSON.parse(arrival.body.toString())));
-      return 200;
-    }
-    if (isAnswer(arrival)) {
-      const { status, body } = objectOf(JSON.parse(arrival.body.toString()));
-      const said = { status, body: Buffer.from(String(body), "base64").toString() };
-      const stepId = Number(headers["service-workflow-stepid"]);
-      await step({ stepId, stepName: "tell", stepType: "Call", out: JSON.stringify(said) });
-      return 200;
-    }
-    const entries = entriesIn(arrival);
-    const last = entries.at(-1);
-    if (entries.length === 0) await taken(this.#plan(run));
-    else if (last?.targetStep !== undefined) {
-      const { targetStep, stepName } = last;
-      await step({ stepId: targetStep, stepName, stepType: "Run", concurrent: 2, out: "1" });
-    } else if (entries.length === 4) {
-      const sleep = { stepId: 3, stepName: "settle", stepType: "SleepFor", sleepFor: 1 };
-      await step(sleep, { "Service-Delay": "1s" });
-    } else if (entries.length === 5) {
-      const call = {
-        ...ofRun(run),
-        "Service-Workflow-CallType": "toCallback",
-        "Service-Method": "PUT",
-        "Service-Forward-X-Mine": "a",
-        "Service-Callback": this.url,
-        "Service-Callback-Forward-Service-Workflow-Callback": "true",
-        "Service-Callback-Forward-Service-Workflow-StepId": "4",
-        "Service-Callback-Forward-Service-Workflow-StepName": "tell",
-      };
-      await taken(client.publish(`${this.url}/third`, call, "asked"));
-    } else if (entries.length === 6) {
-      const wait = { stepId: 5, stepName: "picked up", stepType: "Wait" };
-      const body = JSON.stringify({ url: this.url, timeout: "90m", step: wait });
-      await taken(client.post(`/v2/wait/picked:${this.#path.slice(1)}`, ofRun(run), body));
-    } else if (entries.length === 7) {
-      if (this.isBroken) return 500;
-      await step({ stepId: 6, stepName: "ship", stepType: "Run", out: '"shipped"' });
-    } else if (entries.length === 8)
-      await taken(client.delete(`/v2/workflows/runs/${run}?cancel=false`, '"done"'));
-    return 200;
-  }
-
-  #plan(run: string): Promise<Reply> {
-    const items = ["pay", "label"].map((stepName, i) => ({
-      destination: this.url,
-      headers: ofRun(run),
-      body: JSON.stringify({ stepId: 0, targetStep: i + 1, stepName, concurrent: 2 }),
-    }));
-    return server.client.post("/v2/batch", {}, JSON.stringify(items));
-  }
-}
-
-const isAnswer = ({ headers }: Arrival): boolean => headers["service-workflow-callback"] === "true";
-
-async function logged(id: string): Promise<Json | undefined> {
-  const reply = await server.client.get(`/v2/workflows/logs?workflowRunId=${id}&trimBody=1000`);
-  expect(reply.object()["cursor"]).toBe("");
-  return reply.list("runs")[0];
-}
-
-const inState = (id: string, state: string): Promise<Json | undefined> =>
-  eventually(
-    () => logged(id),
-    (run) => run?.["workflowState"] === state,
-  );
-
-const rowsOf = (run: Json | undefined): readonly Json[] =>
-  (run?.["steps"] as { type: string; steps: Json[] }[]).flatMap(({ steps, type }) =>
-    steps.map((step) => ({ type, ...step })),
-  );
-
-const notified = async (path: string): Promise<Json | undefined> => {
-  const [first] = await eventually(
-    async () => (await server.client.post(`/v2/notify/picked:${path}`, {}, '{"by":"me"}')).list(),
-    ({ length }) => length > 0,
-  );
-  return first;
-};
+startBeforeTests();
 
 describe("a run by plain HTTP", () => {
   it("goes through every kind of step, fails, reports its failure, and is resumed and restarted", async () => {
@@ -291,8 +152,8 @@ describe("a successful answer without the mark of a workflow", () => {
     readonly url: string;
 
     constructor(path: string, marks: boolean, pageOf: (entries: readonly Entry[]) => boolean) {
-      this.url = third.url(path);
-      third.answers(path, (arrival, response) => {
+      this.url = destination.url(path);
+      destination.answers(path, (arrival, response) => {
         if (arrival.headers["service-workflow-is-failure"]) {
           this.told.push(objectOf(JSON.parse(arrival.body.toString())));
           return void response.end();
@@ -328,7 +189,7 @@ describe("a successful answer without the mark of a workflow", () => {
           "Service-Callback-Forward-Service-Workflow-StepId": "1",
           "Service-Callback-Forward-Service-Workflow-StepName": "call",
         };
-        await taken(client.publish(third.url("/unmarked"), call));
+        await taken(client.publish(destination.url("/unmarked"), call));
       } else if (entries.length === 0)
         await batch(...[1, 2].map((targetStep) => step({ stepId: 0, targetStep, concurrent: 2 })));
       else if (entries.at(-1)?.targetStep !== undefined)
@@ -440,7 +301,7 @@ describe("the waiting retry of a run's message", () => {
       );
       return true;
     };
-    const url = third.url("/now");
+    const url = destination.url("/now");
     const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
     const invocation = {
       ...{ workflowRunId: "now", workflowUrl: url },
@@ -450,7 +311,7 @@ describe("the waiting retry of a run's message", () => {
     const goOn = (arrival: Arrival): Promise<Reply> => {
       if (isAnswer(arrival)) return client.publish(url, ofRun("now"), '{"stepId":1,"out":"1"}');
       if (entriesIn(arrival).length === 0)
-        return client.publish(third.url("/now/called"), {
+        return client.publish(destination.url("/now/called"), {
           ...ofRun("now"),
           ...{ "Service-Workflow-CallType": "toCallback", "Service-Callback": url },
           "Service-Callback-Forward-Service-Workflow-Callback": "true",
@@ -458,21 +319,21 @@ describe("the waiting retry of a run's message", () => {
         });
       const child = { ...ofRun("now-child"), "Service-Workflow-Init": "true" };
       return client.publish(
-        third.url("/now/child"),
+        destination.url("/now/child"),
         { ...child, "Service-Workflow-Invoke": "true" },
         JSON.stringify(invocation),
       );
     };
-    third.answers("/now/called", (arrival, response) => {
+    destination.answers("/now/called", (arrival, response) => {
       if (!failsFirst(arrival, response)) response.end("called");
     });
-    third.answers("/now/child", (arrival, response) => {
+    destination.answers("/now/child", (arrival, response) => {
       if (failsFirst(arrival, response)) return;
       void client
         .delete("/v2/workflows/runs/now-child?cancel=false")
         .then(() => response.writeHead(200, mark).end());
     });
-    third.answers("/now", (arrival, response) => {
+    destination.answers("/now", (arrival, response) => {
       if (failsFirst(arrival, response)) return;
       if (arrival.headers["service-workflow-is-failure"]) return void response.end();
       if (!isAnswer(arrival) && entriesIn(arrival).length === 2)
@@ -489,7 +350,7 @@ describe("the waiting retry of a run's message", () => {
 
     const isTold = ({ headers }: Arrival) =>
       headers["service-workflow-is-failure"] && headers["service-retried"] === "1";
-    await third.until(() => third.at("/now").some(isTold));
+    await destination.until(() => destination.at("/now").some(isTold));
     await Promise.all(retried);
 
     expect(made).toHaveLength(7);
@@ -500,9 +361,9 @@ describe("the waiting retry of a run's message", () => {
   it("is not the sleep of a step, which lasts its full time", async () => {
     const { client } = server;
     const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
-    const url = third.url("/asleep");
+    const url = destination.url("/asleep");
     const { promise: slept, resolve } = Promise.withResolvers<string>();
-    third.answers("/asleep", (_, response) => {
+    destination.answers("/asleep", (_, response) => {
       const sleep = { ...ofRun("asleep"), "Service-Delay": "1h" };
       void client
         .published(url, sleep, '{"stepId":1,"stepType":"SleepFor","sleepFor":3600}')

@@ -55,7 +55,7 @@ export {
   type SchedulePorts,
 } from "./schedules/change.ts";
 export { readMessage } from "./read.ts";
-export { runNow } from "./bulk/run-now.ts";
+export { runNow } from "./run-now.ts";
 export { addToGroup, removeFromGroup } from "./publish/url-groups.ts";
 export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./lanes/background.ts";

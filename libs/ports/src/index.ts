@@ -135,6 +135,8 @@ export {
   type BriefFor,
   type Briefing,
   type Decision,
+  headAlone,
+  headIfChanged,
   type Inherited,
   type NextUse,
   type RunAddress,

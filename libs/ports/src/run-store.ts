@@ -39,6 +39,13 @@ export type Decision<V> = {
   readonly intake?: "new";
 };
 
+/** Returns the write of a head alone. */
+export const headAlone = (run: Run): RunWrite => ({ run, parts: [], deliveries: [] });
+
+/** Decides to write the next head if there is one. The verdict reports whether there is. */
+export const headIfChanged = (next: Run | false | undefined): Decision<boolean> =>
+  next ? { verdict: true, write: headAlone(next) } : { verdict: false };
+
 export type StartedRun =
   | { readonly kind: "started"; readonly run: Run }
   /** A run of this id is active, or a run of this root exists. */

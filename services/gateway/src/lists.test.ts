@@ -23,7 +23,7 @@ import {
   aTenant,
   epochStart,
 } from "@posthaste/testing";
-import { type AuditEntry } from "@posthaste/ports";
+import { type AuditEntry, headAlone } from "@posthaste/ports";
 import { type GatewayPorts } from "./gateway.ts";
 import { type Gateway, startGateway } from "./gateway.fixture.ts";
 
@@ -77,7 +77,7 @@ async function failRuns({ runs }: GatewayPorts): Promise<void> {
         epochStart + 1_000 + n,
       );
       if (!failed) throw new Error("it cannot fail");
-      return { verdict: true, write: { run: failed, parts: [], deliveries: [] } };
+      return { verdict: true, write: headAlone(failed) };
     });
   }
 }

@@ -4,7 +4,7 @@ import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Store } from "./store.ts";
-import { type StoredRecord } from "./stored.ts";
+import { type StoredRecord, sweepFields } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 /** No caller waits for a clear. An item that is not cleared is worked again after a crash, without effect. */
@@ -17,10 +17,7 @@ export function createClear({ again, clock, messages, pause }: Store): Gather<Ou
     const now = clock.now();
     const isEmptied = {
       outbox: { $size: 0 },
-      sweepAt: { $exists: false },
-      owedSweepAt: { $exists: false },
-      canceledSweepAt: { $exists: false },
-      toldSweepAt: { $exists: false },
+      ...Object.fromEntries(sweepFields.map((field) => [field, { $exists: false }])),
     };
     const operations: AnyBulkWriteOperation<StoredRecord>[] = [
       ...[...alike.values()].flatMap((those) => taking(those, now)),

@@ -10,6 +10,7 @@ import { judgedFields, keepBodies, mayKeep, rowWithBody } from "./kept-bodies.ts
 import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Store } from "./store.ts";
 import {
+  isOwedToLog,
   isUnderstood,
   ofRecordAlone,
   recordFrom,
@@ -42,8 +43,7 @@ export function createRemoveFinished(store: Store, log: EndsOfLog): RemoveFinish
       for (let round = 0; removed < limit && round < roundsMax; round++) {
         const portion = Math.min(limit - removed, removedPerCallMax);
         const found = await findFinished(store, shards, { sweptBy, endedBefore, limit: portion });
-        if (sweptBy === "owedSweepAt" || sweptBy === "canceledSweepAt")
-          await tellOwed(store, log, found);
+        if (isOwedToLog(sweptBy)) await tellOwed(store, log, found);
         const kept = found.filter(isKept);
         const gone = found.filter((each) => !isKept(each));
         await removeBodies(store, gone);

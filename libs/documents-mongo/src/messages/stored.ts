@@ -124,8 +124,12 @@ type StoredMessage = Omit<
 
 export const collectionName = "messages";
 
-/** A finished record with an empty outbox has one of these. They are swept in this order. */
+/** A finished record with an empty outbox has one of these fields. They are swept in this order. */
 export const sweepFields = ["toldSweepAt", "owedSweepAt", "canceledSweepAt", "sweepAt"] as const;
+
+/** Reports whether the log may lack the ends of the records with this field. */
+export const isOwedToLog = (field: (typeof sweepFields)[number]): boolean =>
+  field === "owedSweepAt" || field === "canceledSweepAt";
 
 export const messageIndexes: readonly Index[] = [
   ...[...Object.values(alarmFields), ...sweepFields].map((field) => byTime(collectionName, field)),

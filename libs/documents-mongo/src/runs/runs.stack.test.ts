@@ -8,7 +8,7 @@ import {
   runId,
   runMessageId,
 } from "@posthaste/domain";
-import { type Records, type RunStore } from "@posthaste/ports";
+import { headAlone, type Records, type RunStore } from "@posthaste/ports";
 import { aResult, aRunId, aRunStart, aTenant, ending, joining, newId } from "@posthaste/testing";
 import { describeRuns } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
@@ -106,7 +106,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     await runs.change(run, (seen) => ending(seen, clock.now()));
     await runs.change(run, (seen) => {
       const next = leftDropped(seen);
-      const write = next && { run: next, parts: [], deliveries: [] };
+      const write = next && headAlone(next);
       return { verdict: undefined, ...(write && { write }) };
     });
     await clock.advance(limits.ringAheadMs);

@@ -9,7 +9,7 @@ export {
   type RateWindow,
 } from "./flow-control.ts";
 export { type Flow, flowByHand, flowOf, flowsSetBy } from "./flow.ts";
-export { openLimits } from "./open.ts";
+export { openLimits } from "./open-limits.ts";
 export {
   type Limited,
   limitsPublished,

@@ -6,7 +6,7 @@ import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from 
 import { isEntryKey } from "./delivery.ts";
 import { deliveryOf, partOf, type PartName } from "./part-key.ts";
 import { isTelling, roundOf } from "./failure-function.ts";
-import { leftOpen } from "./open.ts";
+import { leftOpen } from "./open-entries.ts";
 import { keptEvents } from "./waits.ts";
 import {
   changedRun,

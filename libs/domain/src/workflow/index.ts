@@ -1,4 +1,4 @@
-export { attemptReplacedBy, byTime, type RunAttempt, type ToldAttempt } from "./attempts.ts";
+export { attemptReplacedBy, byTime, type RunAttempt, type ToldAttempt } from "./run-attempts.ts";
 export {
   adopted,
   append,
@@ -52,7 +52,7 @@ export {
 } from "./part-key.ts";
 export { type MessageStory, messageStories } from "./message-story.ts";
 export { deliveriesShown, type Standing, storyOf, type StepStory } from "./story.ts";
-export { leftOpen, openEntries, standsStill } from "./open.ts";
+export { leftOpen, openEntries, standsStill } from "./open-entries.ts";
 export { inheritedParts, isMadeOf, isOfLog, resumedRun } from "./resume.ts";
 export {
   changedRun,

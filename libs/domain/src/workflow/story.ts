@@ -3,7 +3,7 @@
  * Every view of a run shows this account.
  */
 import { isFinished, type Progress } from "../message/message.ts";
-import { openEntries } from "./open.ts";
+import { openEntries } from "./open-entries.ts";
 import { type DeliveryKey, has, type Order } from "./order.ts";
 import { deliveryOf, type PartKey, partOf, type PartName } from "./part-key.ts";
 import { isFailed, type Pending, type Run } from "./run.ts";

@@ -23,6 +23,7 @@ import {
   type Message,
   runId,
 } from "@posthaste/domain";
+import { headAlone } from "@posthaste/ports";
 import {
   aMessage,
   anOwner,
@@ -267,7 +268,7 @@ describe("damaged rows", () => {
       await store.runs.change(run, (seen) => {
         const next = isActive(seen) && awaiting(seen, wait);
         if (!next) throw new Error("it has ended");
-        return { verdict: true, write: { run: next, parts: [], deliveries: [] } };
+        return { verdict: true, write: headAlone(next) };
       });
     }
     await store.close();

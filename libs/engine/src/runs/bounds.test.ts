@@ -1,6 +1,7 @@
 /** The bounds on the waits of a run and on its history, which also hold for work that does not come from its endpoint. */
 import { describe, expect, it } from "@jest/globals";
 import { isFault, limits, type Run, runId } from "@posthaste/domain";
+import { headAlone } from "@posthaste/ports";
 import {
   aCallbackPlan,
   aCommand,
@@ -64,7 +65,7 @@ async function current({ runs }: Ports): Promise<Run> {
 const fillTo = ({ runs }: Ports, bytes: number) =>
   runs.change(address, (run) => ({
     verdict: undefined,
-    write: { run: { ...run, bytes, version: run.version + 1 }, parts: [], deliveries: [] },
+    write: headAlone({ ...run, bytes, version: run.version + 1 }),
   }));
 
 /** Records the bytes of the parts that each change writes. */
@@ -94,7 +95,7 @@ describe("the waits of a run", () => {
       }));
       const state = { kind: "active", pending, notes: [] } as const;
       const next = { ...run, state, version: run.version + 1 };
-      return { verdict: undefined, write: { run: next, parts: [], deliveries: [] } };
+      return { verdict: undefined, write: headAlone(next) };
     });
     const before = await current(ports);
 

@@ -7,6 +7,7 @@ import { type FlowId, leftOpen, type Run, runMessageId, leftDropped } from "@pos
 import {
   type Clock,
   type EventBus,
+  headIfChanged,
   type Records,
   type RunStore,
   type TokenStore,
@@ -53,10 +54,5 @@ export async function dropAtLast(
   ended: Run,
 ): Promise<void> {
   await dropLeft(ports, ended);
-  await ports.runs.change(ended, (run) => {
-    const next = leftDropped(run);
-    return next
-      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-      : { verdict: false };
-  });
+  await ports.runs.change(ended, (run) => headIfChanged(leftDropped(run)));
 }

@@ -18,7 +18,7 @@ import {
   partOf,
   unmarked,
 } from "@posthaste/domain";
-import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
+import { type Decision, headAlone, type RunAddress, type RunStore } from "@posthaste/ports";
 import { isOfUseBefore } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { dropLeft, type DropPorts } from "./drop.ts";
@@ -48,15 +48,13 @@ export const finishRun = (
 export const endOwnRun = (ports: EndPorts, address: RunAddress): Promise<Ended> =>
   end(ports, address, (run, now) =>
     isActive(run) && !isOfUseBefore(run, address)
-      ? { verdict: "now", write: { run: cancelRun(run, now), parts: [], deliveries: [] } }
+      ? { verdict: "now", write: headAlone(cancelRun(run, now)) }
       : before,
   );
 
 export const endRun = (ports: EndPorts, address: RunAddress): Promise<Ended> =>
   end(ports, address, (run, now) =>
-    isActive(run)
-      ? { verdict: "now", write: { run: cancelRun(run, now), parts: [], deliveries: [] } }
-      : before,
+    isActive(run) ? { verdict: "now", write: headAlone(cancelRun(run, now)) } : before,
   );
 
 const before: Decision<Ended> = { verdict: "before" };
@@ -154,7 +152,7 @@ export async function startUnmarked({ runs }: EndPorts, { run: inRun }: Message)
 
 function withoutMarks(run: Run): Pick<Decision<never>, "write"> {
   const next = unmarked(run);
-  return next ? { write: { run: next, parts: [], deliveries: [] } } : {};
+  return next ? { write: headAlone(next) } : {};
 }
 
 /** Returns the answer to report. Replaces the body if the status says success, since that body does not say why the delivery failed. */

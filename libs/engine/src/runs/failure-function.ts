@@ -13,6 +13,7 @@ import {
   type RunPart,
   partOf,
 } from "@posthaste/domain";
+import { headIfChanged } from "@posthaste/ports";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { base64, jsonBytes } from "./json-parts.ts";
@@ -50,12 +51,7 @@ const keptOf = ({ body, headers, status }: NonNullable<RunItem["response"]>) => 
 
 /** Cancels the running round. Returns false when none is running. */
 export async function cancelFunction(ports: EndPorts, failed: Run): Promise<boolean> {
-  const isCanceled = await ports.runs.change(failed, (run) => {
-    const next = functionCanceled(run);
-    return next
-      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-      : { verdict: false };
-  });
+  const isCanceled = await ports.runs.change(failed, (run) => headIfChanged(functionCanceled(run)));
   return isCanceled ?? false;
 }
 

@@ -29,7 +29,7 @@ import {
   invokersTold,
   withHeir,
 } from "@posthaste/domain";
-import { type Decision } from "@posthaste/ports";
+import { type Decision, headAlone, headIfChanged } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
 import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
 import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
@@ -157,7 +157,7 @@ async function joinInvokers(
     if (hasInvoker(run, invoker)) return { verdict: "later" };
     const next = withHeir(run, invoker);
     if (!next) return { verdict: "full" };
-    return { verdict: "later", write: { run: next, parts: [], deliveries: [] } };
+    return { verdict: "later", write: headAlone(next) };
   });
   if (seen === undefined || seen === "full") return failed;
   return seen === "later" ? seen : endOf(ports, seen);
@@ -180,12 +180,7 @@ export async function answerInvokers(ports: InvokePorts, child: Run): Promise<vo
   if (invokers.length === 0 || isActive(child)) return;
   const out = await endOf(ports, child);
   for (const invoker of invokers) await answer(ports, invoker, child.root, { out, child });
-  await ports.runs.change(child, (run) => {
-    const next = invokersTold(run);
-    return next
-      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-      : { verdict: false };
-  });
+  await ports.runs.change(child, (run) => headIfChanged(invokersTold(run)));
 }
 
 /** `child` is absent when no run has that root. */

@@ -27,7 +27,7 @@ import {
   waitsFor,
   withoutNote,
 } from "@posthaste/domain";
-import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
+import { type Decision, headAlone, type RunAddress, type RunStore } from "@posthaste/ports";
 import { tooLong } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import {
@@ -151,7 +151,7 @@ export async function handOn(
     const found = keepsEvents(run) ? run.state.notes.find((each) => each.part === name) : undefined;
     if (!found || !keepsEvents(run)) return { verdict: undefined };
     const next = changedRun(withoutNote(run, name));
-    return { verdict: found, write: { run: next, parts: [], deliveries: [] } };
+    return { verdict: found, write: headAlone(next) };
   });
   if (note) await take(ports, heir, { ...note, by: note.by ?? "told", body: part.body }, true);
 }

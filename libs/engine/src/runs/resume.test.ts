@@ -11,6 +11,7 @@ import {
   type StepKey,
   withoutLetter,
 } from "@posthaste/domain";
+import { headIfChanged } from "@posthaste/ports";
 import {
   aCallbackPlan,
   aCommand,
@@ -233,12 +234,7 @@ describe("an event", () => {
     const ports = open();
     await startRun(ports, aStartCommand());
     const failed = await failedAt(ports, "start");
-    await ports.runs.change(failed, (run) => {
-      const next = withoutLetter(run);
-      return next
-        ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-        : { verdict: false };
-    });
+    await ports.runs.change(failed, (run) => headIfChanged(withoutLetter(run)));
 
     expect(await tell(ports, "late")).toBe("unknown");
   });

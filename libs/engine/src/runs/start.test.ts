@@ -11,7 +11,7 @@ import {
   runId,
   settleUnwanted,
 } from "@posthaste/domain";
-import { type RunStore, StoreError } from "@posthaste/ports";
+import { headAlone, type RunStore, StoreError } from "@posthaste/ports";
 import { aPolicy, aRunId, aStartCommand, aStepCommand, aTenant, newId } from "@posthaste/testing";
 import { type Published } from "../publish/accept.ts";
 import {
@@ -227,7 +227,7 @@ describe("starting a run with a deduplication id", () => {
     const second = await start(ports, named("two"));
     await ports.runs.change({ tenant: aTenant, id: runId("one") }, (run) => {
       const next = isActive(run) ? finish(run, ports.clock.now()) : undefined;
-      return { verdict: true, ...(next && { write: { run: next, parts: [], deliveries: [] } }) };
+      return { verdict: true, ...(next && { write: headAlone(next) }) };
     });
     const third = await start(ports, named("three"));
 

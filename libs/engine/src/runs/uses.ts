@@ -7,7 +7,7 @@ import {
   type Run,
   type RunRef,
 } from "@posthaste/domain";
-import { type Records, type RunStore } from "@posthaste/ports";
+import { headIfChanged, type Records, type RunStore } from "@posthaste/ports";
 
 export type UsePorts = {
   readonly records: Pick<Records, "get">;
@@ -20,12 +20,7 @@ export type UsePorts = {
  */
 export async function beginHeld(ports: UsePorts, run: RunRef, behind: RunRef): Promise<boolean> {
   if (await isDelivered(ports, behind)) return false;
-  await ports.runs.change(run, (seen) => {
-    const next = released(seen);
-    return next
-      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-      : { verdict: false };
-  });
+  await ports.runs.change(run, (seen) => headIfChanged(released(seen)));
   return true;
 }
 

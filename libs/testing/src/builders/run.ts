@@ -20,7 +20,7 @@ import {
   type UrlCommand,
   partOf,
 } from "@posthaste/domain";
-import { type Decision, type NextUse, type RunWrite } from "@posthaste/ports";
+import { type Decision, headIfChanged, type NextUse, type RunWrite } from "@posthaste/ports";
 import { epochStart } from "../virtual-clock.ts";
 import { aCommand } from "./command.ts";
 import { aPolicy, aTenant, newId } from "./message.ts";
@@ -110,9 +110,7 @@ export function joining(
 
 /** Ends the run. The verdict is whether it ends now. */
 export const ending = (run: Run, now: number): Decision<boolean> =>
-  isActive(run)
-    ? { verdict: true, write: { run: cancelRun(run, now), parts: [], deliveries: [] } }
-    : { verdict: false };
+  headIfChanged(isActive(run) && cancelRun(run, now));
 
 const noBody = new Uint8Array(0);
 

@@ -10,6 +10,7 @@ import {
   queueId,
   type Run,
 } from "@posthaste/domain";
+import { headIfChanged } from "@posthaste/ports";
 import { aFanOut } from "../builders/fan-out.ts";
 import { aTenant } from "../builders/message.ts";
 import { aSchedule, aScheduleCommand } from "../builders/schedule.ts";
@@ -59,9 +60,7 @@ async function waitUntil(harness: RunsHarness, run: Run, deadline: number): Prom
   await harness.runs.change(run, (seen) => {
     const next =
       isActive(seen) && awaiting(seen, { kind: "wait", step: 1, event: "paid", deadline });
-    return next
-      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-      : { verdict: false };
+    return headIfChanged(next);
   });
 }
 

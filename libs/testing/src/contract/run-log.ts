@@ -24,7 +24,7 @@ import {
   type TenantId,
   type ToldAttempt,
 } from "@posthaste/domain";
-import { type Ids, type RunLog, type RunStore } from "@posthaste/ports";
+import { headAlone, type Ids, type RunLog, type RunStore } from "@posthaste/ports";
 import { anotherTenant, aPolicy, aTenant } from "../builders/message.ts";
 import { epochStart } from "../virtual-clock.ts";
 import { type Closable, contract, type Guarantee } from "./guarantee.ts";
@@ -303,7 +303,7 @@ function failing(guarantee: Guarantee<RunLogHarness>): void {
       if (run.state.kind !== "failed") throw new Error("it has failed");
       const state: RunState = { ...run.state, failure: { ...run.state.failure, inDlq: false } };
       const next = { ...run, state, version: run.version + 1 };
-      return { verdict: undefined, write: { run: next, parts: [], deliveries: [] } };
+      return { verdict: undefined, write: headAlone(next) };
     };
     for (const run of [gone, answered]) await harness.runs.change(run, removing);
 

@@ -26,6 +26,7 @@ import {
   type TenantId,
   withoutLetter,
 } from "@posthaste/domain";
+import { headIfChanged } from "@posthaste/ports";
 import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
 import { fitPage } from "../fit-page.ts";
 import { type Reads } from "../reads.ts";
@@ -160,11 +161,7 @@ const unknownFailedRun = (id: string): Fault =>
 async function removed({ runs }: RunLogParts, failed: readonly Run[]): Promise<number> {
   let count = 0;
   for (const run of failed) {
-    const isNow = await runs.change(run, (now) => {
-      const next = withoutLetter(now);
-      if (!next) return { verdict: false };
-      return { verdict: true, write: { run: next, parts: [], deliveries: [] } };
-    });
+    const isNow = await runs.change(run, (now) => headIfChanged(withoutLetter(now)));
     if (isNow) count += 1;
   }
   return count;

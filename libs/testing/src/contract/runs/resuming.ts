@@ -18,6 +18,7 @@ import {
   shardOf,
   withHeir,
 } from "@posthaste/domain";
+import { headIfChanged } from "@posthaste/ports";
 import { anotherTenant, aPolicy, aTenant } from "../../builders/message.ts";
 import { aPlan, aResult } from "../../builders/run.ts";
 import { current, end, inRun, join, type RunsGuarantee, type RunsHarness } from "./harness.ts";
@@ -283,12 +284,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     const run = await start(harness);
     const { id, key, root, url, createdAt } = await start(harness, { id: runId("parent") });
     const heir = { id, key, root, url, createdAt, step: 3 };
-    await harness.runs.change(run, (seen) => {
-      const next = isActive(seen) && withHeir(seen, heir);
-      return next
-        ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-        : { verdict: false };
-    });
+    await harness.runs.change(run, (seen) => headIfChanged(isActive(seen) && withHeir(seen, heir)));
     await end(harness, run);
 
     expect(await current(harness, run)).toMatchObject({

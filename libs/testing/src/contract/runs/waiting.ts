@@ -8,6 +8,7 @@ import {
   runId,
   type RunRef,
 } from "@posthaste/domain";
+import { headIfChanged } from "@posthaste/ports";
 import { anotherTenant, aTenant, newId } from "../../builders/message.ts";
 import { aResult } from "../../builders/run.ts";
 import { end, join, type RunsGuarantee, type RunsHarness, start } from "./harness.ts";
@@ -15,12 +16,9 @@ import { end, join, type RunsGuarantee, type RunsHarness, start } from "./harnes
 const event = "order.paid";
 
 const wait = (harness: RunsHarness, run: Run, step: number, deadline: number, named = event) =>
-  harness.runs.change(run, (seen) => {
-    const next = isActive(seen) && awaiting(seen, { kind: "wait", step, event: named, deadline });
-    return next
-      ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
-      : { verdict: false };
-  });
+  harness.runs.change(run, (seen) =>
+    headIfChanged(isActive(seen) && awaiting(seen, { kind: "wait", step, event: named, deadline })),
+  );
 
 const waiters = async ({ runs }: RunsHarness, tenant = aTenant, named = event) => {
   const found = await runs.waiting(tenant, named, undefined, 100);

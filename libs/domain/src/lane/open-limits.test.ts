@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type FlowId, type TenantId } from "../shared/ids.ts";
 import { ownFormat } from "../shared/format.ts";
 import { type Flow } from "./flow.ts";
-import { openLimits } from "./open.ts";
+import { openLimits } from "./open-limits.ts";
 import { noPins } from "./pins.ts";
 
 const limits = { parallelism: 2, periodMs: 1_000 };

@@ -3,7 +3,7 @@ import { aRun, epochStart } from "@posthaste/testing";
 import { append, awaiting, finish } from "./change.ts";
 import { type StepKey } from "./order.ts";
 import { type Pending } from "./run.ts";
-import { standsStill } from "./open.ts";
+import { standsStill } from "./open-entries.ts";
 
 const plan = (step: number): StepKey => ({ role: "plan", step });
 const result = (step: number): StepKey => ({ role: "result", step });

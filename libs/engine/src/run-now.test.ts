@@ -1,6 +1,6 @@
 import { expect, it } from "@jest/globals";
 import { aTenant } from "@posthaste/testing";
-import { insert, listen, open } from "../opened.fixture.ts";
+import { insert, listen, open } from "./opened.fixture.ts";
 import { runNow } from "./run-now.ts";
 
 it("a message that runs now wakes the scheduler of its shard, and a message that waits for nothing does not", async () => {

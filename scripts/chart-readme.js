@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, parseDocument } from "yaml";
 
-/** Returns the README of the chart in a folder. */
 export function renderChartReadme(folder) {
   const read = (name) => readFileSync(join(folder, name), "utf8");
   const { description, kubeVersion } = parseDocument(read("Chart.yaml")).toJSON();

@@ -5,5 +5,4 @@ const { repository } = JSON.parse(
   readFileSync(join(dirname(import.meta.dirname), "package.json"), "utf8"),
 ) as { readonly repository: { readonly url: string } };
 
-/** The address of the repository. */
 export const homepage = repository.url.replace(/^git\+(.*)\.git$/, "$1");

@@ -85,7 +85,6 @@ async function runGates(asked) {
       await count(runGate({ ...gate, nice }));
   };
   const needServers = waiting.some((gate) => gate.stores || gate.ownStores);
-  // Fetched while gates run that need no server.
   const fetched = needServers ? fetchServers() : undefined;
   const wait = () => inTurn(waiting, (gate) => count(runGate(gate, fetched)));
   await Promise.all([fill(), wait()]);

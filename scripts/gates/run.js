@@ -51,7 +51,6 @@ export function start({ args, env, nice }) {
   return { child, output: () => output, ended };
 }
 
-/** Runs a gate, within its time. */
 export async function run({ report, open, processes, secondsMax, ...gate }) {
   const { child, output, ended } = start(gate);
   let killed;

@@ -31,7 +31,6 @@ export function withSection(text: string, { version, date, subjects }: Section):
   return `${text.slice(0, begin)}\n${section.join("\n\n")}\n${text.slice(end)}`;
 }
 
-/** Returns the text under the heading of a version, or undefined. */
 export function sectionOf(text: string, version: string): string | undefined {
   const lines = text.split("\n");
   const begin = lines.findIndex((line) => line.startsWith(`## ${version} - `));

@@ -10,7 +10,6 @@ export type Reply = {
   readonly text: string;
   json(): unknown;
   object(): Json;
-  /** Returns the list itself, or the list under `key`. */
   list(key?: string): readonly Json[];
   error(): string;
 };
@@ -40,7 +39,6 @@ export class Client {
     );
   }
 
-  /** Returns the list under `key`. */
   async listed(path: string, key: string): Promise<readonly Json[]> {
     return (await this.page(path)).list(key);
   }

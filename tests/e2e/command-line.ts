@@ -65,7 +65,6 @@ export class CommandLine {
     });
   }
 
-  /** Returns the JSON of a successful command. */
   async ok(...words: readonly string[]): Promise<readonly Json[]> {
     const { code, err, json } = await this.run(words);
     if (code !== 0) throw new Error(`${words.join(" ")}: ${code} ${err}`);

@@ -5,7 +5,6 @@ const root = dirname(dirname(import.meta.dirname));
 
 export const consoleFolder = join(root, ".cache/console");
 
-/** Builds the console if its sources have changed. */
 export function buildConsole(): void {
   execFileSync(process.execPath, [join(root, "scripts/build-console.js"), consoleFolder]);
 }

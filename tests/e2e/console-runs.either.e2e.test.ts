@@ -243,7 +243,6 @@ describe("a run", () => {
     await page.getByRole("heading", { level: 1, name: `Run ${id}` }).waitFor();
     await page.getByRole("option", { name: /only/ }).waitFor();
     await visit(opened, "/messages", "Messages");
-    // The run's name, without the prefix.
     await find(page, given, "Run");
     await page.getByRole("option", { name: /only/ }).waitFor();
     allowed.push(/404/);

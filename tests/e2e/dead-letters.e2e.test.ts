@@ -82,7 +82,6 @@ describe("GET /v2/dlq", () => {
         const pages = await allPages(`label=${label}&count=7&order=${order}`, client, async () => {
           if (round++ > 5) return;
           await publish(label);
-          // A letter on an earlier page.
           const [first] = (await page(`label=${label}&count=1&order=${order}`)).letters;
           seen.push(textOf(first?.["messageId"]));
           await client.delete(`/v2/dlq/${textOf(first?.["dlqId"])}`);

@@ -69,7 +69,6 @@ export class Destination {
     return this.#arrivals.get(path) ?? [];
   }
 
-  /** Resolves with the first `count` arrivals at `path`. */
   async arrivals(path: string, count = 1, msMax = waitMsMax): Promise<readonly Arrival[]> {
     const found = (): number => this.at(path).length;
     await this.until(

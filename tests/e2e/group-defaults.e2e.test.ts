@@ -23,7 +23,6 @@ const configure = (headers: unknown, by = client) =>
 
 const group = async () => (await client.get(`/v2/topics/${name}`)).object();
 
-/** Publishes to the group, and returns the message that results. */
 async function published(headers: Parameters<typeof service>[0] = {}) {
   const held = service({ Delay: "1h", ...headers });
   const [made] = listOf((await client.publish(name, held)).json());

@@ -68,7 +68,6 @@ async function kindOf(
   return { name, client: its, destination, url, status, headers };
 }
 
-/** Enqueues a message to a group. Returns its id. */
 async function enqueued({ name, client: its, headers }: Kind, settings = {}): Promise<string> {
   const path = `/v2/enqueue/queue-${name}/group-${name}`;
   const reply = await its.post(path, { ...headers, ...service(settings) });

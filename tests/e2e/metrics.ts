@@ -27,7 +27,6 @@ export async function scrape(port: number): Promise<Scrape> {
   return { text, types, value: (sample) => values.get(sample) };
 }
 
-/** Returns the metrics that the catalogue promises of a process, in its order. */
 export const promisedBy = (service: Reporter): readonly string[] =>
   Object.entries(metricCatalogue)
     .filter(([, { by }]) => by.some((name) => name === service))

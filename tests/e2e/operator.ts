@@ -61,7 +61,6 @@ export class Operator {
     return this.call("DELETE", path);
   }
 
-  /** Makes a tenant, and returns a client with its full token. */
   async tenant(id: string, settings: object = {}): Promise<Client> {
     const made = await this.post("/v2/tenants", { id, ...settings });
     if (made.status !== 201) throw new Error(made.text);

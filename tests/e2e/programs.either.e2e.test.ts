@@ -52,7 +52,6 @@ it("the type checker accepts the programs of the pages", async () => {
   expect(checked.stdout).toBe("");
 });
 
-/** A program that runs, and what it has said. */
 type Running = {
   readonly port: number;
   readonly env: NodeJS.ProcessEnv;

@@ -36,7 +36,6 @@ async function aWhile(path: string): Promise<void> {
   await destination.arrival(path);
 }
 
-/** Holds the answers at `path` until they are released. */
 function holding(path: string): { readonly running: () => number; readonly release: () => void } {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));

@@ -43,7 +43,6 @@ const eventsUntil = (id: string, state: string): Promise<readonly Json[]> =>
 
 const statesOf = (events: readonly Json[]): readonly unknown[] => events.map(({ state }) => state);
 
-/** Returns the planned waits before the retries, from the log. */
 const plannedWaits = (events: readonly Json[]): readonly number[] =>
   events
     .filter(({ state }) => state === "RETRY")

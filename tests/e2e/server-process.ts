@@ -14,7 +14,6 @@ const readyMsMax = 90_000;
 const readyRestMs = 25;
 
 type Around = {
-  /** The limit of open files and sockets. */
   readonly openFilesMax?: number | undefined;
   /** A file to which the output is written as well, for other processes. */
   readonly outputFile?: string | undefined;

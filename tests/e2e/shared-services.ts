@@ -15,7 +15,6 @@ export function sharedServices(): SharedServices | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as SharedServices);
 }
 
-/** Shares the services with the processes that Jest starts later. */
 export function share(services: SharedServices): void {
   process.env[variable] = JSON.stringify(services);
 }

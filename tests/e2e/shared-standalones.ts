@@ -21,7 +21,6 @@ const variable = "POSTHASTE_TEST_STANDALONES";
 /** More than there are suites. */
 export const suitesMax = 100;
 
-/** Shares the standalones with the processes that Jest starts later. */
 export function shareStandalones(shared: Shared): void {
   process.env[variable] = JSON.stringify(shared);
 }

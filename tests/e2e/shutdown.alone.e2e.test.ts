@@ -16,7 +16,6 @@ const alarmMsMax = 30_000;
 const start = (settings: Record<string, string> = {}): Promise<AloneServer> =>
   startAlone({ env: { POSTHASTE_LOG_LEVEL: "info", ...settings } });
 
-/** Serves each test without settings. */
 let shared: AloneServer;
 let server: AloneServer;
 let client: Client;
@@ -40,7 +39,6 @@ function use(one: AloneServer): void {
   client = one.client;
 }
 
-/** Serves this test alone. */
 const serve = async (settings: Record<string, string>): Promise<void> => use(await start(settings));
 
 /** Returns a function that returns the output of the process from now on. */

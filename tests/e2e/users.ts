@@ -15,7 +15,6 @@ export type SuiteUsers = {
   readonly readOnlyToken: string;
 };
 
-/** Returns the users of the suite of this name. */
 export function usersOfSuite(suite: string): SuiteUsers {
   const secret = (of: string, length: number): string =>
     hash("sha256", `${suite} ${of}`).slice(0, length);

@@ -112,7 +112,6 @@ function itIsServed(): void {
   });
 }
 
-/** Returns the name of the run that the endpoint has started. */
 async function startedBy(answer: Response): Promise<string> {
   const { workflowRunId } = (await answer.json()) as { readonly workflowRunId: string };
   return workflowRunId;

@@ -45,7 +45,6 @@ const pacedAtOnce = 12;
 /** A message or run that has not ended by then is lost. */
 const restMsMax = 240_000;
 
-/** `cluster` ends with the run. */
 export async function startRun<Of extends Cluster>(cluster: Of): Promise<Run<Of>> {
   const journal = new Journal();
   let isOver = false;

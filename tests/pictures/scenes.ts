@@ -4,7 +4,6 @@ import { type Shop } from "./shop.ts";
 
 export type Picture = {
   readonly scene: string;
-  /** The page, behind the `#`. */
   readonly at: string;
   readonly act?: (page: Page) => Promise<void>;
 };

@@ -32,7 +32,6 @@ export type Backend = Stores & {
   readonly tokens: TokenStore;
   /** Makes the tokens forget all, if they are apart. */
   readonly flushTokens?: () => void;
-  /** Present in the model only. */
   readonly model?: Model;
   /** Returns the ports through which a process reaches its documents. Absent for stores that do each call in one step. */
   readonly reachedBy?: (life: Life) => Stores;

@@ -177,7 +177,6 @@ export function simulatedGateway(node: string, ports: Ports) {
   };
 }
 
-/** Throws for a fault. */
 function done<T>(answer: T | Fault): T {
   if (isFault(answer)) throw new Error(answer.text);
   return answer;

@@ -56,7 +56,6 @@ export const withRecords = (ports: NodePorts, other: Partial<Records>): NodePort
   records: otherwise(ports.records, other),
 });
 
-/** Changes each record that is inserted. */
 export const inserting = (ports: NodePorts, change: (record: Inserted) => Inserted): NodePorts =>
   withRecords(ports, {
     insert: (inserts, intake) =>

@@ -155,7 +155,6 @@ const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts 
   }),
 });
 
-/** Changes the records that an insert claims for another process. */
 const insertingClaimed = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
   inserting(ports, (record) =>
     isIn(record, "claimed") && record.leaseLosses < 0 ? change(record) : record,

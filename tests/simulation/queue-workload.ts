@@ -12,7 +12,6 @@ import { type Environment } from "./world/node.ts";
 type UntilDone = (ask: (gateway: Gateway) => Promise<void>) => Promise<void>;
 
 export type QueueWorkload = {
-  /** Returns the publish, or one into a queue in its place. */
   draw(command: PublishCommand, op: number): PublishCommand;
   start(spanMs: number, untilDone: UntilDone): void;
 };

@@ -85,7 +85,6 @@ export function openStage(
         );
       return history.violations.length > 0 || world.steps >= endsAtStep;
     },
-    /** Starts the services, their clients and the troubles. */
     start: async (startClients: () => void): Promise<void> => {
       for (const node of composed.nodes) node.start();
       await world.advance(100);

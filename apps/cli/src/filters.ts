@@ -34,7 +34,6 @@ export const eventFilters: readonly Filter[] = [
 ];
 /** `--follow` has no end, so it takes no end time. */
 export const followFilters = eventFilters.filter(([, query]) => query !== "toDate");
-/** For runs in one state. */
 export const ofRuns: readonly Filter[] = [
   ["--workflow <url>", "workflowUrl", "https://shop.example/workflow"],
   label,

@@ -27,11 +27,9 @@ export const aboutData: About = {
   ...{ fallback: "POSTHASTE_DATA_DIR, or .posthaste", example: "/var/lib/posthaste" },
 };
 
-/** Returns the data folder: the option's, the environment's, or the usual one. */
 export const dataFolder = (option: string | undefined): string =>
   option ?? process.env["POSTHASTE_DATA_DIR"] ?? ".posthaste";
 
-/** Runs `work`, and reports its failure as the command's. */
 export function orFail<T>(work: () => T): T {
   try {
     return work();

@@ -28,9 +28,7 @@ const defaultManagementUrl = "http://127.0.0.1:8082";
 export class Session {
   readonly host: Host;
   readonly output: Output;
-  /** The server's URL, for error messages. */
   server = defaultUrl;
-  /** The variable that names the server. */
   named: CommandVariable = "POSTHASTE_URL";
   readonly #options: GlobalOptions;
   #client: Client | undefined;

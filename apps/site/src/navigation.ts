@@ -26,7 +26,6 @@ export function sidebarOf(contents: string, pages: readonly Page[]): readonly It
   });
 }
 
-/** Returns the decisions by subject. */
 export function decisionsOf(index: string, pages: readonly Page[]): readonly Item[] {
   return partsOf(index, "##").map(({ title, text }) => ({
     text: title,

@@ -26,7 +26,6 @@ const folders = [
   { from: "bench/asked/", to: "measured/" },
 ];
 
-/** Returns the pages among the files of a tree. */
 export function pagesOf(files: readonly string[]): readonly Page[] {
   return files.flatMap((source) => {
     const path = pathOf(source);

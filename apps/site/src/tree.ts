@@ -9,11 +9,9 @@ import { forSite, pagesOf } from "./pages.ts";
 export type Leads = { readonly bar: readonly Item[]; readonly sidebar: Record<string, Item[]> };
 
 type Asked = {
-  /** The tree that is read. */
   readonly root: string;
   /** The folder that is written: its `pages` are for VitePress. */
   readonly target: string;
-  /** Where a file of the tree is published. */
   readonly published: string;
 };
 

@@ -48,7 +48,6 @@ export class Book {
     return this.sent >= this.capacity;
   }
 
-  /** Records `count` messages and returns the number of the first. */
   send(count: number, intendedAt: number): number {
     const first = this.sent;
     if (first + count > this.capacity) throw new Error("more messages than the book has room for");

@@ -17,7 +17,6 @@ export class RunEndpoint {
   deliveries = 0;
   received = 0;
 
-  /** Serves runs of `steps` steps over the server on `port`. */
   constructor(steps: number, port: number) {
     this.#steps = steps;
     this.#pool = new Pool(`http://127.0.0.1:${port}`, { connections, pipelining: 1 });

@@ -13,7 +13,6 @@ export const bodyBytes = 600;
 /** Becomes the number of the message. */
 const numberPlace = "#".repeat(digits);
 const bodyStart = `{"id":"`;
-/** The offset of the number in the delivered body. */
 export const idOffset = bodyStart.length;
 
 /** The dev profile's well-known credentials: a public constant, refused outside that profile. */

@@ -16,6 +16,5 @@ export function figure(value: number | undefined): string {
   });
 }
 
-/** Returns "median (min–max)" of the rounds. */
 export const spread = (of: Spread | undefined): string =>
   of === undefined ? "–" : `${figure(of.median)} (${figure(of.min)}–${figure(of.max)})`;

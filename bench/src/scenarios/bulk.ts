@@ -121,7 +121,6 @@ async function lookForRare(system: System): Promise<{ found: number; tookMs: num
   return { found: events.length, tookMs };
 }
 
-/** Returns when `holds`, or after `msMax`. */
 async function until(msMax: number, holds: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + msMax;
   while (!(await holds()) && performance.now() < end) await pause(100);

@@ -75,7 +75,6 @@ type Loaded = {
   readonly arrived: number;
   readonly deliveredPerSecond: number;
   readonly cpuUs: number;
-  /** By purpose, over all messages. */
   readonly writes: ReadonlyMap<string, Written>;
   /** By the names below, over all messages. */
   readonly counted: ReadonlyMap<string, number>;

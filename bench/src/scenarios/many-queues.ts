@@ -136,7 +136,6 @@ function perSecondOf(books: readonly Book[]): number {
   return (arrived * 1000) / (lastArrivedAt - firstSentAt);
 }
 
-/** Counts the messages of each queue among the first half that arrived. */
 function arrivedAtHalf(books: readonly Book[]): readonly number[] {
   const arrivals = books.flatMap((book, part) =>
     Array.from({ length: book.sent }, (_, index) => ({

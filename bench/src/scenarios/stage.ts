@@ -134,7 +134,6 @@ export class Stage {
     return counts;
   }
 
-  /** Stops one of the systems before the others. */
   async stop(system: System): Promise<void> {
     this.#open.splice(this.#open.indexOf(system), 1);
     await system.stop();

@@ -122,7 +122,6 @@ async function measure(system: System, started: Runs, into: Measured): Promise<n
   return oneByOne + runs;
 }
 
-/** Measures a step in a run of many, and in a run of `firstSteps`. */
 async function longRun({ port }: System) {
   const first = await timed(firstSteps, port);
   const all = await timed(longSteps, port);

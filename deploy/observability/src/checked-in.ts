@@ -14,7 +14,6 @@ type Dashboard = {
 export type Asked = {
   readonly file: string;
   readonly uid: string;
-  /** Of panels and marks. */
   readonly expressions: readonly string[];
   readonly marks: readonly string[];
   /** `label_values(metric, label)` */

@@ -162,7 +162,6 @@ async function moveAround(topic: string, said: ReadonlySet<string>): Promise<voi
   }
 }
 
-/** Places each partition on one broker, which then leads it. */
 async function place(topic: string, nodes: readonly number[]): Promise<void> {
   const partitionAssignment = nodes.map((node, partition) => ({ partition, replicas: [node] }));
   await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment }] });

@@ -553,7 +553,6 @@ async function asAdmin<R>(task: (admin: ReturnType<Kafka["admin"]>) => Promise<R
   }
 }
 
-/** Returns the sum of the offsets that a group has committed. */
 const committed = (group: string, topic: string): Promise<number> =>
   asAdmin(async (admin) => {
     const name = buses.prefix + topic;

@@ -140,7 +140,6 @@ const set = (name: string, settings: Readonly<Record<string, string>>): Promise<
     ],
   });
 
-/** Returns the words of each `kafka-topics.sh` on the page. */
 function commandsOfPage(): readonly (readonly string[])[] {
   const commands = blocksOf("sh kafka").flatMap(({ code }) =>
     code.replaceAll("\\\n", " ").split("\n"),

@@ -352,7 +352,6 @@ const aHintSaid = (
   ...rest,
 });
 
-/** Returns the ids of the hints in a message, or its key. */
 function idsIn({ key, value }: Message): readonly string[] {
   const decoded = decode("message.due", value as Buffer);
   return decoded.kind === "events" ? decoded.events.map(({ id }) => id) : [String(key)];

@@ -114,7 +114,6 @@ type Resources = {
 
 export type Client = Publishing &
   Resources & {
-    /** Calls any operation by its id. */
     call<Id extends GatewayId>(id: Id, ...args: ArgumentsOf<Id, Routes[Id]>): Promise<AnswerOf<Id>>;
     /** Yields answer after answer until one has no cursor, as for a bulk operation by a filter. */
     pages<Id extends PagedId & GatewayId>(

@@ -13,7 +13,6 @@ type Content = {
   readonly body?: string | Uint8Array | undefined;
   readonly contentType?: string | undefined;
 };
-/** Sent as JSON. */
 type Json = { readonly json: unknown };
 
 export type Publication = Destination & Settings & ForwardedHeaders & Content;

@@ -5,7 +5,6 @@ import { duplicatesIn, isAway, isPassing, portError } from "./failures.ts";
 
 const refusal = (code: number): Error => new MongoServerError({ message: "no", code });
 
-/** Returns the driver's error for an unordered batch. */
 const batch = (...codes: readonly number[]): Error =>
   Object.assign(new Error("some were refused"), {
     name: "MongoBulkWriteError",

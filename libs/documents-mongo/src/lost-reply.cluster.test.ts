@@ -62,7 +62,6 @@ describe("MongoDB", () => {
     Array.from({ length: count }, () =>
       aMessage({ id: documents.ports.ids.next(), now: documents.storeClock.now(), ...overrides }),
     );
-  /** Returns the flow control of a new lane, and the lane. */
   const aTightLane = () => {
     const flow = { key: documents.ports.ids.next(), limits: oneAtATime };
     return [flow, flowLaneId(aTenant, flow.key)] as const;

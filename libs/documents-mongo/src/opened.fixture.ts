@@ -20,7 +20,6 @@ export type Opened = {
   readonly connection: Connection;
   /** The store's clock, which only the test moves. */
   readonly clock: VirtualClock;
-  /** The log of the connection since it was opened. */
   readonly log: RecordingLog;
   /** The queries of the whole suite so far. */
   readonly queries: Queries;

@@ -14,7 +14,6 @@ export type Queries = {
    * that are no list and that only a wanted index serves better.
    */
   readonly unserved: () => readonly string[];
-  /** Returns the number of different queries. */
   readonly count: () => number;
   /** Returns how many commands of each name were sent. */
   readonly commands: () => Readonly<Record<string, number>>;

@@ -195,7 +195,6 @@ describe("after a process was killed", () => {
       const state = { kind: "active", pending: [wait], notes: [] } as const;
       return { ...write, run: { ...write.run, format, state }, deliveries: [] };
     });
-    // Sets every alarm as a ring leaves it.
     setAlarms(dataDir, clock.now() + limits.ringAheadMs);
     await first.close();
     const before = alarmsIn(dataDir);

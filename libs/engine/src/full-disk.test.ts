@@ -131,7 +131,6 @@ async function aFailure() {
   return { record, settlement: settleAttempt(record, attempt, { chance: 0, retryDelayMs: 1 }) };
 }
 
-/** `arrange` returns the work to do once the disk is full. */
 type Case = readonly [what: string, arrange: () => Promise<() => Promise<unknown>>];
 
 const goingOn: readonly Case[] = [

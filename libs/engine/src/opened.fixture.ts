@@ -89,7 +89,6 @@ export async function listen({ bus }: Ports): Promise<Heard> {
   return { due, wakes, settled };
 }
 
-/** Accepts a message with an id of the store. */
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.ids.next(), now: ports.clock.now(), ...overrides });
   await ports.records.insert([{ record: accept(message, ports.clock.now()) }], "new");
@@ -159,7 +158,6 @@ export function aLocalDelivery(slots: number): LocalProbe {
   };
 }
 
-/** Returns a promise and a function that resolves it, for answers that the test holds back. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };

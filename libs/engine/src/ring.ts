@@ -39,7 +39,6 @@ export type Background = {
   runBatch(kind: BatchKind, task: () => Promise<void>, bytes?: number): void;
 };
 
-/** A kind of batch that a ring starts. */
 export type BatchKind = "followUp" | "schedule" | "bulkAction" | "run";
 
 /** The kind of batch that the alarms of a source start. Alarms of the other sources always ring. */
@@ -62,7 +61,6 @@ export const sourcesWithRoom = (background: Pick<Background, "mayRun">): readonl
     return kind === undefined || background.mayRun(kind);
   });
 
-/** Returns the sources whose alarms start batches of this kind. */
 export const sourcesOf = (kind: BatchKind): readonly AlarmSource[] =>
   alarmSources.filter((source) => batchOf[source] === kind);
 

@@ -8,7 +8,6 @@ export type OidcSettings = {
   readonly clientSecret?: string | undefined;
   /** Separated by spaces. */
   readonly scopes: string;
-  /** The claim that holds the groups of a person. */
   readonly groupsClaim: string;
 };
 

@@ -74,7 +74,6 @@ export const tenantPages = (
     ({ id }) => id,
   );
 
-/** Yields all tokens page by page. */
 export const tokenPages = (
   accounts: Pick<Accounts, "tokenPage">,
 ): AsyncGenerator<readonly Token[]> =>

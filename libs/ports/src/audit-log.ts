@@ -5,7 +5,6 @@ import { type OperatorRole, type TenantId } from "@posthaste/domain";
 export type Actor = {
   readonly kind: "token" | "group" | "operator";
   readonly id: string;
-  /** The name of the token. */
   readonly name?: string;
   /** The role of the operator. Absent in entries of older builds, whose operators were all admins. */
   readonly role?: OperatorRole;

@@ -24,6 +24,5 @@ export interface BulkActions {
   get(tenant: TenantId, id: BulkActionId): Promise<BulkAction | undefined>;
   /** Returns actions after `after`, latest first, up to the one that reaches `bytesMax` bytes. An empty list means there are no more. */
   list(tenant: TenantId, page: BulkActionPage): Promise<readonly BulkAction[]>;
-  /** Removes at most `limit` actions that ended before `endedBefore`. */
   removeEnded(endedBefore: number, limit: number): Promise<void>;
 }

@@ -24,7 +24,6 @@ export type AddedEntry = { readonly rank: number; readonly body: Uint8Array };
 
 /** A reserved place. The caller calls `run` or `release`, once. */
 export interface LocalPlace {
-  /** The owner of the claim. */
   readonly owner: Owner;
   /**
    * Makes the attempt of a record whose insert is durable. `entry`: what the change that made the record has added to the history of

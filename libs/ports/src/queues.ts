@@ -37,7 +37,6 @@ export type Changed = "full" | { readonly takenBack: readonly TakenBack[] };
 export type Admitted = {
   readonly queue: QueueId;
   readonly tenant: TenantId;
-  /** The number of turns given. */
   readonly given: number;
   /** Hints of the messages that are due now and not claimed. */
   readonly hints: readonly Hint[];

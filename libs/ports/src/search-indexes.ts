@@ -60,7 +60,6 @@ export async function* indexPages(
   indexes: Pick<SearchIndexes, "page">,
 ): AsyncGenerator<readonly SearchIndex[]> {
   let after: SearchIndex | undefined;
-  // Each page begins after the last one, so the loop ends with the indexes.
   for (;;) {
     const page = await indexes.page({ after, limit: indexesPerPageMax });
     after = page.at(-1);

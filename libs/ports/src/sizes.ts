@@ -8,6 +8,5 @@ export interface Sizes {
   /** Counts the active runs. `waitingRuns` counts those of them that wait for an event. */
   activeRuns(max: number): Promise<number>;
   waitingRuns(max: number): Promise<number>;
-  /** Returns the earliest alarm of a run, of all shards. */
   runAlarm(): Promise<number | undefined>;
 }

@@ -37,7 +37,6 @@ export class AnswerBody {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Reports whether the body has reached `bytesMax`. */
   get isFull(): boolean {
     return this.#length === this.#bytesMax;
   }

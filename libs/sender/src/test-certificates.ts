@@ -13,7 +13,6 @@ UFrOnCoF2YuSEvDDQ+Z0Ta1JrGAnng==
 -----END CERTIFICATE-----
 `;
 
-/** The key of every certificate below. */
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmZKF9J9ULwyK3BZv
 1u3XJYTkECLhUZasMCeRl7NRvzOhRANCAASTDnZE7sG8lA3mpZ6XlUed41LJxYth

@@ -5,7 +5,6 @@ const entryBytes = 1_000;
 const entries = 100_000;
 const atOnce = 100;
 
-/** The bytes that pass through in `grownOldIn`. */
 export const passingBytes = entries * entryBytes;
 
 /**

@@ -9,7 +9,6 @@ export type LogLine = {
 
 export type RecordingLog = Log & {
   readonly lines: readonly LogLine[];
-  /** The logged events, oldest first. */
   events(): readonly string[];
 };
 

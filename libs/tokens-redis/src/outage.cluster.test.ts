@@ -45,7 +45,6 @@ async function openUp(...args: Parameters<typeof open>): Promise<Opened> {
   return tokens;
 }
 
-/** Returns each of the port's calls. */
 const everyCall = (tokens: RedisTokens): readonly (() => Promise<unknown>)[] => {
   const entry = { key: aKey("a"), id: newId() };
   return [

@@ -31,7 +31,6 @@ export type Calling = {
 
 /** An attempt whose call has ended holds the bytes of its body, and the answer of its call. */
 type Ended = { readonly body: Body | undefined; readonly answer: Sending | undefined };
-/** The outcome is being written. */
 type Settling = Ended & { readonly kind: "settling" };
 /** The store has the outcome, and the components that it concerns are being told. */
 type Telling = Ended & { readonly kind: "telling" };
@@ -105,7 +104,6 @@ export function namedAttempt(record: InState<"claimed">, clock: Times): Attempt<
   return attempt;
 }
 
-/** Begins the call for which `permit` was taken. */
 export const beginCalling = (
   attempt: Attempt<"waiting">,
   permit: Permit,

@@ -17,7 +17,6 @@ const unknownBytes = 1024 * 1024;
 export const countedBytes = (bodyBytes: number = unknownBytes): number =>
   bodyBytes > limits.lightBytesMax ? bodyBytes : 0;
 
-/** The bytes that one body counts for. */
 export type Counted = {
   readonly tenant: TenantId;
   /** Is 0 after `free`. */
@@ -42,7 +41,6 @@ export class BodyBytes {
     return bytes === 0 || this.#shares.fit(tenant, this.#slots.addressOf(tenant, origin), bytes);
   }
 
-  /** Returns undefined for a light body. */
   take(tenant: TenantId, origin: number, bytes: number): Counted | undefined {
     return bytes === 0
       ? undefined

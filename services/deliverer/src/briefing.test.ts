@@ -29,7 +29,6 @@ async function publishBeside(
   await rest(ports);
 }
 
-/** The ids of the entries that each call has carried. */
 const carried = ({ calls }: Ports): readonly (readonly string[])[] =>
   calls.map(({ body }) =>
     (JSON.parse(body) as readonly { readonly messageId: string }[]).map(

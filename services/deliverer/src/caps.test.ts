@@ -15,7 +15,6 @@ import {
 } from "./opened.fixture.ts";
 
 const other = tenantId("other");
-/** Opens ports with a cap of two calls for one tenant. */
 const openCapped = () => ({ ...open(), tenants: tenantsWith({ parallelismMax: 2 }, aTenant) });
 
 describe("a tenant with a cap", () => {

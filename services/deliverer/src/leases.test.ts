@@ -202,7 +202,6 @@ describe("a call that waits for its answer", () => {
     await startDeliverer(ports, { shortMax: 40, perOriginMax: 10, waitingMax: 20 });
     const silent = Array.from({ length: 16 }, (_, n) => `https://silent-${n}.example/hook`);
     for (const url of silent) {
-      // At first it answers.
       await publish(ports, [url], { url });
       await answer(ports, url);
     }

@@ -306,7 +306,6 @@ export class Lines {
     this.#expected.add(this.#of(tenant));
   }
 
-  /** Empties the lines and returns all that waited in them. */
   giveAll(): readonly Waiting[] {
     const tenants = [...this.#tenants.values()];
     for (const kept of [this.#tenants, this.#blockedAt, this.#heavy]) kept.clear();

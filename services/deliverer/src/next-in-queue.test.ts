@@ -31,7 +31,6 @@ describe("the next message of a queue", () => {
     return messages;
   }
 
-  /** Returns ports that count the messages claimed by their hints. */
   function counted(ports: Ports): { readonly ports: Ports; readonly claims: () => number } {
     let claims = 0;
     const claim: Records["claim"] = (ids, owner) => {

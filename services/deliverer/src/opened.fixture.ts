@@ -299,7 +299,6 @@ export const ok = anAnswer(200);
 export const elsewhere = "https://elsewhere.example/hook";
 export const away = new StoreError("unavailable", "the store is away");
 
-/** Answers the call of `name` and waits for the effects. */
 export async function answer(ports: Ports, name: string, outcome: Outcome = ok): Promise<void> {
   callOf(ports, name).answer(outcome);
   await rest(ports);

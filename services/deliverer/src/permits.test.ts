@@ -6,7 +6,6 @@ import { type Permit, type Permits } from "./permits.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Reserves every place in line that the permits have, and returns their number. */
 function placesIn(permits: Permits): number {
   const origins = Array.from({ length: 40 }, (_, n) => n % 10);
   return origins.filter((origin) => permits.reserve({ tenant: aTenant, origin, bytes: 0 })).length;

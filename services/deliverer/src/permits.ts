@@ -15,7 +15,6 @@ import { PlaceWaits } from "./place-waits.ts";
 
 export type PermitOptions = {
   readonly slots: SlotBounds;
-  /** The bytes of bodies in flight, at most. */
   readonly bodyBytesMax: number;
   /** Reports whether the process has no time to spare. Absent: publishes never wait for a place in line. */
   readonly isBusy?: () => boolean;
@@ -197,7 +196,6 @@ export class Permit {
     this.#counts.caps.free(this.tenant, id);
   }
 
-  /** Gives back slot, place in line and bytes. */
   end(): void {
     this.giveSlotBack();
     const counted = this.#counted;

@@ -25,7 +25,6 @@ export type PresenceParts = {
   readonly settling: Pick<Settling, "isFull">;
 };
 
-/** How often gateways read the roster. */
 const readEveryMs = 500;
 /** How long named messages may still arrive after leaving: a gateway's read, its insert and the hint. */
 const namedAfterLeavingMs = 2_000;

@@ -5,7 +5,6 @@ import { type Attempt } from "./attempt.ts";
 import { StandingRuns } from "./standing-runs.ts";
 import { outcomeWord, traceOf } from "./trace.ts";
 
-/** A failed attempt, as a process may report it. */
 export type FailedAttempt = {
   readonly record: MessageRecord;
   readonly outcome: Outcome;
@@ -18,7 +17,6 @@ export type ReportPorts = {
   readonly runs: Pick<RunStore, "get">;
 };
 
-/** Called for each failed attempt. */
 export type OnFailed = ((failed: FailedAttempt) => void) | undefined;
 
 export class Report {

@@ -22,7 +22,6 @@ export const countsByTenant = (max = idleMax): Remembered<TenantId, SlotCounts> 
 
 type AtAddress = { readonly all: SlotCounts; readonly byTenant: Remembered<TenantId, SlotCounts> };
 
-/** Returns counts by address, and by tenant at each. */
 export const countsByAddress = (): Remembered<string, AtAddress> =>
   new Remembered(
     idleMax,

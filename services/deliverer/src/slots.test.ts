@@ -10,7 +10,6 @@ const c = tenantId("c");
 const here = "10.0.0.1";
 const there = "10.0.0.2";
 
-/** Takes up to so many slots of `tenant`, for `origins` in turn. */
 function takeMany(slots: Slots, tenant = a, origins: readonly number[] = [1], count = 1): Slot[] {
   const taken: Slot[] = [];
   for (let n = 0; n < count; n++) {

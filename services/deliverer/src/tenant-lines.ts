@@ -28,7 +28,6 @@ type Line = {
 export type LineKey = number;
 const heavyLine = 2 ** 32;
 const claimedLine = 2 ** 33;
-/** The lines of an origin. */
 const linesOf = [0, heavyLine, claimedLine, claimedLine + heavyLine] as const;
 export const hintKey = (origin: number, bytes?: number): LineKey =>
   countedBytes(bytes) > 0 ? origin + heavyLine : origin;
@@ -111,7 +110,6 @@ export class TenantLines {
     if (line) this.blocked.put(key, line);
   }
 
-  /** Returns false when the line is not blocked. */
   unblock(key: LineKey): boolean {
     const line = this.blocked.remove(key);
     if (line) this.ready.put(key, line);

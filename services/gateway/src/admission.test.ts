@@ -9,7 +9,6 @@ import { virtualClock } from "@posthaste/testing";
 import { guarded, type RequestGuards } from "./guards.ts";
 import { createRawHandler, type RawWorks } from "./raw-handler.ts";
 
-/** Refuses all requests, and records their kinds. */
 function crowded() {
   const asked: RequestKind[] = [];
   const refuse = (kind: RequestKind) => {

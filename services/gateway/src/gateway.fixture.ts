@@ -51,7 +51,6 @@ export type Gateway = {
   readonly close: () => Promise<void>;
 };
 
-/** `changed`: ports that replace the store's. */
 export async function startGateway(
   changed: (ports: GatewayPorts) => Partial<GatewayPorts> = () => ({}),
   plan: Plan = defaultPlan,

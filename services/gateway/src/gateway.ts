@@ -179,7 +179,6 @@ type WorkOptions = Pick<
   "admission" | "cursors" | "isClosed" | "llmUrl" | "policy" | "refreshAccounts" | "watchers"
 >;
 
-/** Returns the parts of all works over the ports of a process. */
 export function workParts(ports: GatewayPorts, options: WorkOptions): WorkParts {
   const { admission, cursors, llmUrl, policy, refreshAccounts, watchers } = options;
   const { isClosed = () => false } = options;
@@ -219,7 +218,6 @@ export type GatewayEdge = GatewayOptions &
     readonly drainMs: number;
   };
 
-/** Creates a gateway with a listener of its own. */
 export function createGateway(ports: GatewayPorts, options: GatewayEdge): Edge {
   const { answers, drainMs, host, limits = {}, origins } = options;
   const { port, readiness, trustedProxies } = options;

@@ -99,7 +99,6 @@ type Row = {
   readonly seed: (ports: GatewayPorts) => Promise<void>;
   /** Returns the key of each row in a body. */
   readonly idsIn: (body: never) => readonly string[];
-  /** The number of items in all. */
   readonly count: number;
   /** The reason why a list without a page of bytes is bounded. */
   readonly bounded?: string;
@@ -247,7 +246,6 @@ const lists: Readonly<Record<string, Row>> = {
 
 type Read = { readonly bytes: number; readonly ids: readonly string[] };
 
-/** Reads all pages of a list, with their bytes. */
 async function readAll({ url }: Gateway, { path, idsIn }: Row): Promise<readonly Read[]> {
   const pages: Read[] = [];
   let cursor: string | null | undefined;

@@ -42,7 +42,6 @@ type Walk = {
 
 const pagesMax = 10_000;
 
-/** Reads the pages by message, from the first to the last. */
 async function walk(
   log: MessageLog,
   { filter = {}, order = "latestFirst", limit }: Walk,

@@ -8,7 +8,6 @@ import { scheduleListTexts, schedulePages } from "./schedule-texts.ts";
 
 const kib = 1_024;
 
-/** Stores one schedule for each body size, in order. */
 async function opened(bodies: readonly number[]): Promise<Schedules> {
   const { schedules } = openInMemory(openEmbedded).store;
   for (const [nth, bytes] of bodies.entries()) {

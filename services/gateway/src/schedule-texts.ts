@@ -18,7 +18,6 @@ const pageMax = 1_000;
 /** The bodies that a list shows: each up to the first bound, all together up to the second. */
 const bodyBytesMax = 64 * 1024;
 const bodiesBytesMax = 16 * 1024 * 1024;
-/** The number of schedules read with their bodies at once. */
 const bodiesAtOnceMax = 16;
 
 /** Yields schedules after `after`, oldest first. Each page begins after the schedule read last, so the loop ends with the schedules. */

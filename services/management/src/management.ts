@@ -112,7 +112,6 @@ export type ManagementEdge = ManagementOptions & {
   readonly connectionsMax: number;
 };
 
-/** Creates management with a listener of its own. */
 export function createManagement(ports: ManagementPorts, options: ManagementEdge): Edge {
   const { connectionsMax, drainMs, host, port, readiness, trustedProxies } = options;
   const { clock, log } = ports;

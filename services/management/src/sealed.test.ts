@@ -132,7 +132,6 @@ describe("the store", () => {
 });
 
 describe("stored secrets", () => {
-  /** The texts that were opened. */
   let opens: string[];
   const counted: Pick<Sealer, "open"> = {
     open: (text, place) => {

@@ -9,7 +9,6 @@ export async function findTenant(accounts: Accounts, id: string): Promise<Tenant
   return tenant && isOpen(tenant) ? tenant : unknownTenant(id);
 }
 
-/** Changes an open tenant as `Accounts.changeTenant` does. */
 export async function changeOpen(
   accounts: Accounts,
   id: string,

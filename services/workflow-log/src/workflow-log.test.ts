@@ -85,7 +85,6 @@ async function logged({ messageLog }: Pick<Ports, "messageLog">): Promise<readon
   return items.map(({ event }) => event.state);
 }
 
-/** Makes a message fail for good in this store. */
 async function fail({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Promise<void> {
   const { ids, records } = embedded;
   const policy = aPolicy({ retriesMax: 0 });

@@ -10,7 +10,6 @@ import { until } from "../world/until.ts";
 import { leavesOf, planFaults, type Planned } from "./plan.ts";
 
 export type Size = {
-  /** The least number of acknowledged messages. */
   readonly messages: number;
   readonly runs: number;
   /** How many of the ways are applied to each victim. */

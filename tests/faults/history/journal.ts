@@ -134,7 +134,6 @@ export type History = {
   readonly faults: readonly Fault[];
 };
 
-/** A history in the making. */
 export class Journal implements History {
   readonly acks: Ack[] = [];
   readonly refusals: Refusal[] = [];

@@ -33,7 +33,6 @@ export type Kind =
   /** Refused at each attempt, with a failure callback. */
   | "failing"
   | "deduplicated"
-  /** In a lane with a parallelism. */
   | "paired"
   /** In a lane with a rate. */
   | "paced"

@@ -33,7 +33,6 @@ export type Cluster = {
   stop(): Promise<void>;
 };
 
-/** The database of the six services, for reading it. */
 export type Database = { readonly uri: string; readonly database: string };
 
 /** One server of each store. */

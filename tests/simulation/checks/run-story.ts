@@ -18,7 +18,6 @@ export type Story = {
   readonly run: Run;
   readonly root: MessageId;
   readonly program: Program;
-  /** The changes, by version. */
   readonly changes: readonly RunChange[];
   /** Including parts inherited from another run. */
   readonly parts: Parts;
@@ -66,7 +65,6 @@ export const isResumed = ({ changes }: Story): boolean => changes[0]?.inherited 
 
 export const text = ({ body }: Pick<RunPart, "body">): string => new TextDecoder().decode(body);
 
-/** Returns the names of the run's entries, in their order. */
 export const orderOf = ({ history }: Run): readonly string[] =>
   entriesBetween(history, 0, history.length - 1).map(partOf);
 

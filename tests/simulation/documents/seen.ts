@@ -51,7 +51,6 @@ type AskedChange = { readonly write: RunWrite } & Pick<RunChange, "before" | "in
 export function documentsSeen(history: History, world: World): DocumentsSeen {
   /** Publishes that share a deduplication id may ask for different records under one id. */
   const records = new Map<MessageId, MessageRecord[]>();
-  /** By the client and its request. */
   const settlements = new Map<string, Settlement>();
   /** By the client, the root and the version: two starts of one id have one key, and roots of their own. */
   const changes = new Map<string, AskedChange>();

@@ -31,7 +31,6 @@ type Stall = {
   readonly isOfAll: boolean;
   readonly over: Promise<void>;
   readonly end: () => void;
-  /** The number of writes of others to wait for. */
   others: number;
 };
 

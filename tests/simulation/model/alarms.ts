@@ -45,7 +45,6 @@ export type Around = {
 export function modelAlarms(around: Around): Alarms {
   const { now, setAheadMs, setBackMs, rows, lanes, queues, others, withBody, withoutBody } = around;
 
-  /** Returns the due records by source, of each at most the limit. */
   const dueOf = (
     sources: readonly string[],
     mine: ReadonlySet<number>,

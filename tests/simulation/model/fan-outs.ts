@@ -32,7 +32,6 @@ export type ModelFanOuts = {
   readonly values: () => Iterable<FanOut>;
   /** Returns the place in line: the one that the fan-out has reserved, or the next. */
   readonly placeOf: (message: Message) => number;
-  /** Returns the place that the fan-out has reserved in its queue. */
   readonly queuePlaceOf: (message: Message) => number | undefined;
   /** Returns the lowest place in the queue after `after` whose child is not made yet. */
   readonly firstUnmade: (queue: QueueId, after: number) => number | undefined;
@@ -41,7 +40,6 @@ export type ModelFanOuts = {
   readonly removeEnded: (mine: ReadonlySet<number>, endedBefore: number) => number;
   readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
   readonly next: (shards: readonly number[]) => number | undefined;
-  /** Reports whether a fan-out that is not expanded refers to the chunk. */
   readonly isInUse: (chunk: GroupChunkId) => boolean;
   /** Lets fan-outs ring now that had rung without being worked. */
   readonly reopen: () => void;

@@ -26,7 +26,6 @@ export type ModelFlowLanes = {
   readonly waitingIn: (lane: FlowId) => number;
   /** Notes a written record, which joins the line or leaves it. */
   readonly written: Written;
-  /** Makes the lane where missing. */
   readonly join: (flow: Flow) => void;
   /** Makes the lane where missing, and sets the limits that were published. */
   readonly configure: (flow: Flow) => void;

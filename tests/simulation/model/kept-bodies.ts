@@ -12,7 +12,6 @@ import { type KeptBodies } from "@posthaste/ports";
 export type ModelKeptBodies = {
   readonly port: KeptBodies;
   readonly answered: (message: Message, bytes: Uint8Array) => void;
-  /** Keeps the body of a record that is about to be removed, if it may be kept. */
   readonly keep: (record: MessageRecord) => void;
   /** Removes the answer to a record that is about to be removed. */
   readonly forget: (id: MessageId) => void;

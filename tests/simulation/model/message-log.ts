@@ -21,9 +21,7 @@ export type ModelMessageLog = {
   readonly port: MessageLog;
   /** Appends one entry like `append`, within another write. */
   readonly tell: (message: Message, fact: AttemptFact | undefined) => void;
-  /** Counts the CREATED event of a message whose record was inserted. */
   readonly countCreated: (tenant: TenantId, at: number) => void;
-  /** Returns the states that the log has of a message. */
   readonly statesOf: (id: MessageId) => readonly LogState[];
 };
 

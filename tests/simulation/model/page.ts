@@ -24,7 +24,6 @@ export function pageOf<T>(
   };
 }
 
-/** Returns the first of `items`, up to the one at which they reach `bytesMax` bytes. */
 export function within<T>(items: readonly T[], bytesMax = Infinity): readonly T[] {
   if (bytesMax === Infinity) return items;
   let bytes = 0;

@@ -40,7 +40,6 @@ export const hasPages = (program: Program): boolean =>
 /** Reports whether the run's endpoint marks its answers; a hand-written one does not. */
 export const marksAnswers = ({ index }: Program): boolean => index % 4 !== 3;
 
-/** Returns the phase in which clients start the program. */
 export const phaseOf = ({ index }: Program): "probes" | undefined =>
   index % 4 === 2 ? "probes" : undefined;
 

@@ -237,7 +237,6 @@ class Replay {
     return this.#done(asked, answer, said);
   }
 
-  /** Returns undefined when no gateway has answered. */
   async #publish<T>(
     ask: (gateway: Gateway) => Promise<T>,
   ): Promise<{ readonly value: T } | undefined> {

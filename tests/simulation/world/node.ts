@@ -26,7 +26,6 @@ const wireOfPorts: Wire = {
   failure: (operation) => new Error(`${operation}: unavailable`),
 };
 
-/** A service as the node runs it. */
 export type Runnable = { readonly start: () => Promise<void>; readonly stop: () => Promise<void> };
 
 const clockAfterMsMax = 3_600_000;

@@ -11,7 +11,6 @@ import { curlOf } from "../rules/curl.ts";
 import { useState } from "react";
 
 type Props = {
-  /** Undefined for a new queue. */
   readonly queue?: Queue;
   readonly close: () => void;
   readonly done: (name: string) => void;

@@ -26,7 +26,6 @@ export const rangeNames = ["1h", "24h", "7d"] as const satisfies readonly RangeN
 export type Bar = {
   readonly time: number;
   readonly delivered: number;
-  /** Failed attempts. */
   readonly failed: number;
 };
 

@@ -5,7 +5,6 @@ import { type Texts } from "../environment.ts";
 import { root } from "../root.ts";
 
 type Instruction = { readonly keyword: string; readonly text: string };
-/** A stage, from its FROM on. */
 export type Stage = readonly Instruction[];
 
 export const readDockerfile = (): readonly Stage[] =>

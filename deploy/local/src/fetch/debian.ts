@@ -6,7 +6,6 @@ import { needTools, run, runWithPatience } from "../process/run.ts";
 
 const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 
-/** Unpacks `name` and the dependencies that this host lacks. */
 export function unpackDebianPackage(name: string, folder: string): Promise<void> {
   return unpack(() => lackingFor(name), folder);
 }

@@ -27,7 +27,6 @@ export async function freePort(...distances: readonly number[]): Promise<number>
   throw new Error(`no free port was found on ${loopback} in ${triesMax} tries`);
 }
 
-/** Returns `port` if it is free, else another. */
 export async function preferredPort(port: number): Promise<number> {
   return (await isFree(port)) ? port : freePort();
 }

@@ -9,7 +9,6 @@ import { dataFolder, type ServerPlace } from "./place.ts";
 export type RunningPrometheus = {
   /** Returns the current value of `expression`. Rejects with Prometheus' objection. */
   ask(expression: string): Promise<readonly Sample[]>;
-  /** `GET /api/v1/<path>`. */
   get(path: string): Promise<unknown>;
   stop(): Promise<void>;
 };

@@ -18,7 +18,6 @@ export async function tlsOn(tls: RedisTls | undefined) {
   return { port, settings, url: `rediss://${loopback}:${port}` };
 }
 
-/** Returns the URL that names several servers. */
 export const urlOf = (servers: readonly RunningRedis[]): string => {
   const [scheme = ""] = servers.map(({ url }) => new URL(url).protocol);
   return `${scheme}//${servers.map(({ url }) => new URL(url).host).join(",")}`;

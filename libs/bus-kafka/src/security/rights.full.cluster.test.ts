@@ -288,7 +288,6 @@ type Right = {
   readonly isPrefix: boolean;
 };
 
-/** Returns the rights that the page gives, one for each operation. */
 function rightsOfPage(): readonly Right[] {
   return commandsOfPage("kafka-acls.sh").flatMap((words) => {
     const [principal = ""] = after(words, "--allow-principal");
@@ -307,7 +306,6 @@ function rightsOfPage(): readonly Right[] {
 const nameOf = ({ user, operation, kind, name }: Right): string =>
   `${operation} on ${kind} ${name} by ${user}`;
 
-/** Names the user that has all rights of another user but one. */
 const userWithout = (right: Right): string =>
   `${right.user}-without-${rights.findIndex((each) => nameOf(each) === nameOf(right))}`;
 
@@ -350,7 +348,6 @@ function entryOf({ user, operation, kind, name, isPrefix }: Right) {
   };
 }
 
-/** Returns the words of each command of this name on the page. */
 function commandsOfPage(name: string): readonly (readonly string[])[] {
   const commands = blocksOf("sh kafka").flatMap(({ code }) =>
     code.replaceAll("\\\n", " ").split("\n"),

@@ -155,7 +155,6 @@ async function passes(bus: KafkaBus): Promise<boolean> {
   return bus.isUp();
 }
 
-/** Returns the codes from the failure to its first cause. */
 const codesOf = (error: unknown): readonly unknown[] =>
   Error.isError(error) ? ["code" in error ? error.code : "", ...codesOf(error.cause)] : [];
 

@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Answer, type Receiver, tooLarge } from "./receiver.ts";
 
-/** Returns a handler for `node:http`. */
 export const nodeHandler =
   (receiver: Receiver) =>
   (request: IncomingMessage, response: ServerResponse): void =>

@@ -18,7 +18,6 @@ export const firstValue = stateOf("firstValue");
 export const name = stateOf("name");
 export const firstName = stateOf("firstName");
 export const colon = stateOf("colon");
-/** The state after a value has ended. */
 export const after = stateOf("after");
 export const string = stateOf("string");
 

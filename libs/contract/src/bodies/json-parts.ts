@@ -30,7 +30,6 @@ export const isObject = (text: Uint8Array, { from }: Span): boolean => text[from
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Returns a span without the space around it. */
 export function trimmed(text: Uint8Array, { from, to }: Span): Span {
   while (from < to && isSpace(text[from])) from++;
   while (to > from && isSpace(text[to - 1])) to--;

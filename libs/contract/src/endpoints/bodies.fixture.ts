@@ -102,7 +102,6 @@ async function settledBytes(): Promise<number> {
 }
 const settledWithinBytes = 128 * 1024;
 
-/** Returns the most memory that reading to the end takes. */
 async function takenBy(read: () => unknown, bytes: number): Promise<number> {
   const before = bytes > jsonBytesMax ? await settledBytes() : usedBytes();
   let most = 0;

@@ -154,7 +154,6 @@ export function publishedJson(message: Published, view: ReadView): PublishedJson
   };
 }
 
-/** The events of a message, with the facts of its failed attempts. */
 type Logged = { readonly event: LogEvent; readonly fact?: AttemptFact };
 
 /**

@@ -5,7 +5,6 @@ import { operationIds } from "./index.ts";
 const isRow = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "method" in value && "path" in value;
 
-/** Returns the operations of a room: its file exports a table of rows. */
 async function operationsOf(file: string): Promise<readonly string[]> {
   const exported: unknown = await import(`./${file}`);
   return tableOf(exported).flatMap(([, table]) => {

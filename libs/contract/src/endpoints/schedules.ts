@@ -213,7 +213,6 @@ export function scheduleJson(
   };
 }
 
-/** Returns the state of a slot whose record exists. */
 export function slotStateOf({ state }: Pick<MessageRecord, "state">): SlotState {
   if (state.kind === "delivered") return "SUCCESS";
   return state.kind === "failed" || state.kind === "canceled" ? "FAIL" : "IN_PROGRESS";

@@ -5,7 +5,6 @@ import { accepted, publish, refused } from "./publish-input.fixture.ts";
 
 const families = ["", "Callback-", "Failure-Callback-"] as const;
 
-/** Returns the headers that the family forwards, after a publish that has both callbacks. */
 function forwardedBy(family: (typeof families)[number], headers: readonly string[]) {
   const { headers: own, policy } = accepted([
     "Upstash-Callback",

@@ -23,7 +23,6 @@ export function incomingHeaders(flat: readonly string[], leaveOut: LeaveOut): He
 /** Content-Type is read separately. */
 const kept: ReadonlySet<string> = new Set(["authorization", "host", "content-type"]);
 
-/** Returns the headers of `incoming` that `own` does not replace. */
 export function withoutReplaced(incoming: Headers, own: Headers): Headers {
   const replaced = new Set(own.map(([name]) => name.toLowerCase()));
   return incoming.filter(([name]) => !replaced.has(name.toLowerCase()));

@@ -128,7 +128,6 @@ const rows: Rows = policySettings;
 const isKey = (key: string): key is keyof Policy => key in rows;
 export const policyKeys: readonly (keyof Policy)[] = Object.keys(rows).filter(isKey);
 
-/** Returns the row of a setting. */
 export const rowOf = <Key extends keyof Values>(key: Key): PolicySetting<Values[Key]> => rows[key];
 
 /** The settings that reads show, in the order of their rows. */

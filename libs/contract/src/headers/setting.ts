@@ -128,7 +128,6 @@ export type Header<Value> = HeaderRule & {
   readonly retry: "changes" | "passed" | "refused";
 };
 
-/** A header whose value goes to the member `key` of a draft. */
 export type Setting<Draft> = {
   readonly [Key in keyof Draft]-?: Header<Draft[Key]> & { readonly key: Key };
 }[keyof Draft];

@@ -1,7 +1,6 @@
 /** Shapes that answers share. Absent fields are left out, never null. */
 import * as z from "zod";
 
-/** The type of a schema's values, deeply read-only. */
 export type JsonOf<S extends z.ZodType> = DeepReadonly<z.output<S>>;
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 

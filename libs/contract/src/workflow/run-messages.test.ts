@@ -54,7 +54,6 @@ function messagesOf(run: Run, parts: readonly RunPart[], attempts: readonly RunA
   return runMessages(reading, view).toReversed();
 }
 
-/** Each event with its time, and the end of the id of its message. */
 const outline = (...args: Parameters<typeof messagesOf>) =>
   messagesOf(...args).map(({ event: { state, stepInfo, time } }) =>
     [time - start, ...(stepInfo ? [partIn(stepInfo.messageId)] : []), state].join(" "),

@@ -69,7 +69,6 @@ export function runMessages(
   ]);
 }
 
-/** Returns the events of a message of the run: an entry, a call, or the answer of a call. */
 function messageEvents(whole: Whole, story: MessageStory): readonly Event[] {
   const { key, name } = story;
   const { parts, run } = whole.reading;
@@ -131,7 +130,6 @@ const roles: readonly DeliveryKey["role"][] = [
   ...(["start", "adopted", "plan", "call", "answer", "result"] as const),
 ];
 
-/** Returns the step of a message. */
 function stepOf({ reading, steps, view }: Whole, key: DeliveryKey, part: ShownPart): RunStepJson {
   const { run } = reading;
   const common = { messageId: runMessageId(run.root, part.name), createdAt: part.at };
@@ -166,7 +164,6 @@ function stepOf({ reading, steps, view }: Whole, key: DeliveryKey, part: ShownPa
   }
 }
 
-/** Returns the event of a step that has begun to wait, or has invoked a run. */
 function waitingEvents(reading: RunReading, part: ShownPart): readonly Event[] {
   const key = partKeyOf(part.name);
   if (key?.role !== "wait" && key?.role !== "invocation") return [];

@@ -122,7 +122,6 @@ const failed = (of: PartName, attempt: number, more: Partial<AttemptFact> = {}):
   },
 });
 
-/** Returns the type of each group, and the field by which its steps differ. */
 const outline = (of: RunReading) =>
   stepGroups(of, view).map(({ type, steps }) => [
     type,

@@ -15,7 +15,6 @@ const aFact = (overrides: Partial<AttemptFact> = {}): AttemptFact => ({
   ...overrides,
 });
 
-/** Writes and reads the row as the driver does. */
 const throughTheStore = (row: LogRow): LogRow =>
   BSON.deserialize(BSON.serialize(row, { ignoreUndefined: true }), {
     promoteBuffers: true,

@@ -466,7 +466,6 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 });
 
-/** Inserts an expanded fan-out with one child that is due. */
 async function insertFanOut({ clock, fanOuts, insert }: Harness) {
   const fanOut = aFanOut({ now: clock.now(), endpointCount: 1 });
   await fanOuts.insert(fanOut, "new");
@@ -510,7 +509,6 @@ function refusing(connection: Connection, statements: number): Connection {
   };
 }
 
-/** Returns a connection that adds all documents of replies, from all collections, to `replies`. */
 function watched(connection: Connection, replies: Document[]): Connection {
   return {
     ...connection,

@@ -269,7 +269,6 @@ type Cursor = {
   readonly toArray: () => Promise<unknown>;
 };
 
-/** Returns a cursor that is opened when it is read. */
 const cursor = (open: () => Promise<Cursor>): Cursor => ({
   sort: (by) => cursor(() => open().then((opened) => opened.sort(by))),
   limit: (count) => cursor(() => open().then((opened) => opened.limit(count))),

@@ -55,7 +55,6 @@ export type InRun = {
   readonly detects?: "client" | "request";
   /** The message asks its destination to start the run itself. The answer shows which protocol the destination speaks. */
   readonly probes?: true;
-  /** The endpoint fetches the history, which is not sent. */
   readonly fetches?: true;
   /** The endpoint's name of the step that this message reports or asks for; set when the run is traced. */
   readonly stepName?: string;
@@ -137,7 +136,6 @@ export type MessageRecord<S extends MessageState = MessageState> = {
   readonly outbox: readonly FollowUp[];
 };
 
-/** The progress of a message, without its content. */
 export type Progress = Pick<MessageRecord, "state" | "retried"> & { readonly retriesMax: number };
 
 export const progressOf = ({ message, retried, state }: MessageRecord): Progress => ({

@@ -42,7 +42,6 @@ type KeyOf<How> = {
 type Own = Pick<Policy, KeyOf<"own">>;
 type Inherited = Pick<Policy, KeyOf<"inherited">>;
 
-/** The settings that a callback has. */
 export type CallbackSettings = Own & Inherited;
 
 /** The callback to make after attempts of a message. Absent settings are inherited from the message. */
@@ -56,7 +55,6 @@ export type CallbackPlan = Own &
     readonly failureCallback?: CallbackPlan;
   };
 
-/** Returns the settings of a callback: its own, and those that it inherits from the policy of its message. */
 export function settingsOfCallback(plan: CallbackPlan, policy: Inherited): CallbackSettings;
 export function settingsOfCallback(plan: CallbackPlan, policy: Inherited): object {
   const settings: Record<string, unknown> = {};

@@ -28,7 +28,6 @@ import {
 export type SettleInputs = {
   readonly chance: number;
   readonly retryDelayMs: number | undefined;
-  /** The plan of the tenant keeps no bodies. */
   readonly keepsNoBody?: boolean;
 };
 

@@ -19,7 +19,6 @@ type Letter = Pick<DeadLetter, "id" | "failedAt"> & {
   readonly response?: Pick<Answer, "status"> | undefined;
 };
 
-/** Matches an event of the log by its message, its state and its time. */
 export const matchesLogged = (filter: LogFilter, event: LogEvent, message: Asked): boolean =>
   holds(logTerms, filter, { event, message });
 

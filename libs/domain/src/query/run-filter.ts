@@ -37,7 +37,6 @@ export type FailedRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {
 /** Filters by the times of starts. */
 export const matchesRun = (filter: RunFilter, run: Run): boolean => holds(runTerms, filter, run);
 
-/** Filters by the times of failures. */
 export const matchesFailedRun = (filter: FailedRunFilter, run: RunIn<"failed">): boolean =>
   holds(failedRunTerms, filter, run);
 

@@ -198,7 +198,6 @@ function anyTimeOf(zone: string, roll: Dice): number {
   return changedOn(day, offsetOn) - roll.integer(0, 2_880) * minuteMs;
 }
 
-/** Returns the hour before which the offset changes within five days from `from`; `from` if it does not change. */
 function changedOn(from: number, offsetOn: (instant: number) => number): number {
   for (let hour = 0; hour < 120; hour++) {
     const at = from + hour * 60 * minuteMs;

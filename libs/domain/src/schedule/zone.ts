@@ -11,7 +11,6 @@ export type Stretch = {
   readonly until: number;
   /** Wall time minus UTC. */
   readonly offsetMs: number;
-  /** The offset right before `from`. */
   readonly offsetBeforeMs: number;
 };
 

@@ -26,7 +26,6 @@ export type FaultCode =
   | "encoding_not_read"
   | "headers_too_large"
   | "beyond_plan"
-  /** A request on a run that is not active. */
   | "run_ended"
   /** A request that is not possible in a run. */
   | "run_refused"

@@ -19,9 +19,7 @@ export type RunId = Brand<string, "RunId">;
 export type RunKey = Brand<string, "RunKey">;
 /** Contains the tenant, so two tenants never share a lane. */
 export type LaneId = QueueId | FlowId;
-/** `queue:…` */
 export type QueueId = Brand<string, "QueueId">;
-/** `flow:…` */
 export type FlowId = Brand<string, "FlowId">;
 /** The process that holds a claim. */
 export type Owner = Brand<string, "Owner">;

@@ -114,14 +114,12 @@ export const pageBytesMax = 2 * 1024 * 1024;
 /** A list that is read piece by piece reads this many bytes at a time, and at least one item. */
 export const pieceBytesMax = 1024 * 1024;
 
-/** Steps of a run (`runStepsMax`) and of one parallel group (`runGroupMax`). */
 export const runStepsMax = 10_000;
 export const runGroupMax = 1_000;
 /** How deep the JSON of a step may nest. */
 export const runStepDepthMax = 256;
 /** Bytes of a run's history as it is sent. */
 export const runHistoryBytesMax = 64 * 1024 * 1024;
-/** Calls, waits and invocations of a run at once. */
 export const runPendingMax = 1_000;
 /** Bytes of a step that a wait or an invocation stores, and that its result repeats. */
 export const runStepBytesMax = 16 * 1024;
@@ -145,7 +143,6 @@ export const runAliasesMax = 100;
 export const runAttemptsMax = 20;
 export const runAttemptsShownMax = 100;
 export const runWaitMsMax = 365 * 86_400_000;
-/** The depth of a chain of runs that invoke runs. */
 export const invokeDepthMax = 100;
 export const runIdLengthMax = 256;
 export const eventIdLengthMax = 1_024;
@@ -159,7 +156,6 @@ export const hopsMax = 8;
 
 /** Bytes of response bodies that facts and logs carry (docs/design/wire#the-message-log). */
 export const logResponseBytesMax = 64 * 1024;
-/** Kept bytes of the answer that delivered a message. */
 export const keptAnswerBytesMax = 8 * 1024;
 
 /**

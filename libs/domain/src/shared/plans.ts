@@ -19,7 +19,6 @@ export type Plan = {
   readonly parallelismMax: number;
   /** Messages in a day of UTC. */
   readonly messagesPerDayMax: number;
-  /** Lists per second at each gateway. */
   readonly listsPerSecondMax: number;
   readonly deadLetterMs: number;
   readonly logMs: number;

@@ -34,7 +34,6 @@ export const tokenScopeFrom = (text: string): TokenScope => (isTokenScope(text) 
  */
 export type OperationKind = "self" | "list" | "read" | "secret" | "act" | "write" | "publish";
 
-/** Reports whether operations of this kind change something other than by publishing. */
 export const isChanging = (kind: OperationKind): boolean => kind === "act" || kind === "write";
 
 export type Operation = {

@@ -27,7 +27,6 @@ const wait = (step: number): Pending => ({ kind: "wait", step, event: "e", deadl
 const namesOf = ({ history }: Run): string =>
   entriesBetween(history, 1, history.length).map(partOf).join(" ");
 
-/** Returns a run after each of these changes. */
 function aRunAfter(...changes: readonly (readonly StepKey[] | Pending)[]): RunIn<"active"> {
   let run = aRun();
   for (const change of changes) {

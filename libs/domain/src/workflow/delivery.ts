@@ -48,7 +48,6 @@ export function keptDelivery(
   return isUsual ? undefined : { callerIp, headers, hop, method, notBefore, policy, url };
 }
 
-/** Returns the delivery of entries for which nothing is stored. */
 export const usualDelivery = ({ callerIp, plan, url }: Run): EntryDelivery => ({
   ...{ url, callerIp, hop: 1 },
   method: "POST",

@@ -41,7 +41,6 @@ export function extended({ spans, length }: Order, keys: readonly StepKey[]): Or
   return { spans: next, length: length + keys.length };
 }
 
-/** Returns the rank of an entry; undefined when the history does not have it. */
 export function rankIn({ spans }: Order, key: EntryKey): number | undefined {
   if (key.role === "start" || key.role === "adopted") return 0;
   let rank = 1;

@@ -26,7 +26,6 @@ export type RunPlan = {
   /** The caller's headers for every delivery to the run's endpoint. */
   readonly headers: Headers;
   readonly policy: RunPolicy;
-  /** Set when a plain request, not a client of workflows, started the run. */
   readonly isRequested?: true;
   /** The trace of the start, when it is sampled: each delivery of the run belongs to it. */
   readonly trace?: string;
@@ -116,7 +115,6 @@ export type RunState =
 
 type Ended = {
   readonly endedAt: number;
-  /** The waits that were open when the run ended. */
   readonly pending: readonly Pending[];
   /** When the alarm tells the invokers of the end; present until they know of it. */
   readonly answerBy?: number;
@@ -126,7 +124,6 @@ type Ended = {
 
 export type RunRef = { readonly key: RunKey; readonly root: MessageId };
 
-/** The step that has invoked a run. */
 export type Invoker = {
   readonly key: RunKey;
   readonly root: MessageId;
@@ -145,7 +142,6 @@ export type Run<S extends RunState = RunState> = {
   readonly root: MessageId;
   readonly tenant: TenantId;
   readonly dialect: Dialect;
-  /** The shard of the head and of the run's records. */
   readonly shard: number;
   /** Absent for format 1 (ADR 27). The run's records have this format if it is above their own. */
   readonly format?: number;
@@ -182,7 +178,6 @@ export type Run<S extends RunState = RunState> = {
 };
 export type RunIn<K extends RunState["kind"]> = Run<Extract<RunState, { kind: K }>>;
 
-/** Raises the version, as every change does. */
 export const changedRun = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });
 
 export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
@@ -210,7 +205,6 @@ export type EntryDelivery = {
   readonly policy: Policy;
   /** The endpoint that published the entry fetches the history, which is not sent. */
   readonly fetches?: true;
-  /** The endpoint's name of the step. */
   readonly stepName?: string;
 };
 

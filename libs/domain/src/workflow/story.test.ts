@@ -33,7 +33,6 @@ const after = (state: RunState, ...published: readonly (readonly StepKey[])[]): 
 const held = (retried: number): Known["progress"] =>
   new Map([["s1", { state: { kind: "held", dueAt: 7 }, retried, retriesMax: 3 }]]);
 
-/** Writes each group in a line: its type, and the number, kind and standing of each step. */
 const told = (run: Run, progress: Known["progress"] = new Map(), sleepsUntil?: number) =>
   storyOf(run, { progress, sleepsUntil: () => sleepsUntil }).map(({ steps, type }) =>
     [

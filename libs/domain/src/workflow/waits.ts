@@ -94,7 +94,6 @@ function isCrowded(notes: readonly Note[], { by = "told", bytes = 0, event }: No
   return alike.length >= runHookNotesMax || held > runHookNoteBytesMax;
 }
 
-/** Removes a note, as part of a change. */
 export const withoutNote = <R extends EventKeeper>(run: R, part: string): R => ({
   ...run,
   state: { ...run.state, notes: run.state.notes.filter((note) => note.part !== part) },

@@ -19,7 +19,6 @@ type Table = {
   readonly read: (row: Row) => Rung;
   /** Called with a row that cannot be read; the other rows ring. Absent if `read` reads plain columns only. */
   readonly damaged?: (row: Row, error: unknown) => void;
-  /** The SQL that sets the alarm. */
   readonly set?: string;
 };
 

@@ -38,7 +38,6 @@ async function open() {
 
 const insert = "INSERT INTO filler VALUES (zeroblob(65536))";
 
-/** Commits `count` times. Returns how often the writer was held. */
 async function commit(db: DatabaseSync, checkpoints: Checkpoints, count: number): Promise<number> {
   let held = 0;
   for (let i = 0; i < count; i++) {
@@ -51,7 +50,6 @@ async function commit(db: DatabaseSync, checkpoints: Checkpoints, count: number)
   return held;
 }
 
-/** Commits slowly, one by one, until `isSo`. */
 async function commitUntil(
   db: DatabaseSync,
   checkpoints: Checkpoints,

@@ -11,7 +11,6 @@ export type SqliteFailure =
   /** A bug of this package: a constraint, a type, a statement. */
   | "ours";
 
-/** Returns undefined when the error is not SQLite's. */
 export function sqliteCode(error: unknown): SqliteFailure | undefined {
   if (!Error.isError(error) || !("errcode" in error) || typeof error.errcode !== "number")
     return undefined;

@@ -217,5 +217,4 @@ export const schema: Schema = {
   ],
 };
 
-/** The file of the database in a data folder. */
 export const databaseFile = "posthaste.db";

@@ -388,7 +388,6 @@ describe("closing", () => {
   });
 });
 
-/** Returns a connection whose first `times` commits fail with SQLite's `errcode`. */
 function failingAtCommit(db: DatabaseSync, errcode: number, times: number): Connection {
   let left = times;
   return {

@@ -14,13 +14,11 @@ import { sqliteCode } from "./failures.ts";
 import { type Kind, Operation, type Weight, type WriteKind } from "./operation.ts";
 import { type Sync } from "./sync.ts";
 
-/** The part of the writing connection that the writer uses. */
 export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
 
 export type WriterOptions = {
   /** Runs a task after the present turn of the event loop: `setImmediate`, or a simulation's own. */
   readonly schedule: (task: () => void) => void;
-  /** Runs a task after `ms`. */
   readonly after: (ms: number, task: () => void) => () => void;
   /** Absent when there is no disk, and so no sync. */
   readonly sync?: Sync;

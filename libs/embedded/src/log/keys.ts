@@ -9,7 +9,6 @@ export type Told = readonly [...Key, answered?: Answered | undefined];
 
 export const compare = (a: Told, b: Told): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
-/** Reads a row of `events`. */
 export const toldFrom = (row: Row): Told => [
   integer(row["at"]),
   integer(row["message"]),

@@ -34,7 +34,6 @@ export type OwnWalk = {
   readonly pass: () => void;
 };
 
-/** Bound of one reading. */
 const rowsPerRead = 100;
 
 /**

@@ -1,6 +1,5 @@
 /** Reads many keys in pieces, so that other work runs between two of them. */
 
-/** Bound of one piece. */
 const readsPerPiece = 10;
 
 /** Returns a reading of the values for `keys`, one piece a call. It returns all values, or undefined while more are left to read. */

@@ -46,7 +46,6 @@ async function expandAll(ports: Ports): Promise<void> {
   for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);
 }
 
-/** Runs `then` before the first look. */
 function withBeforeLook(ports: Ports, then: () => Promise<unknown>): Ports {
   let isFirst = true;
   const matching: Records["matching"] = async (...given) => {

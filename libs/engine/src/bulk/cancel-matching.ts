@@ -137,7 +137,6 @@ async function walk(
   return { count, isAll: false };
 }
 
-/** Returns the end of a walk that begins now. */
 export const endNow = ({ clock, ids }: Pick<MatchingPorts, "clock" | "ids">): BulkEnd => ({
   id: ids.next(),
   at: clock.now(),
@@ -153,7 +152,6 @@ type Step = {
 
 type Work = (ids: readonly MessageId[]) => Promise<number>;
 
-/** `next` is undefined after the last step. */
 export type Stepped = { readonly count: number; readonly next?: BulkPlace };
 
 /**

@@ -32,7 +32,6 @@ import { addToGroup } from "../publish/url-groups.ts";
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 const lane = flowLaneId(aTenant, flow.key);
 
-/** Returns the states that the log has of a message. */
 async function logged(ports: Ports, id: MessageId): Promise<readonly string[]> {
   const page = { limit: 100, order: "earliestFirst" } as const;
   const { items } = await ports.messageLog.list(aTenant, { messageIds: [id] }, page);

@@ -36,7 +36,6 @@ export async function readFlowKey(
   return found;
 }
 
-/** Lists flow keys in key order, at most `limits.flowKeysListedMax`. */
 export async function listFlowKeys(
   ports: GrantPorts,
   tenant: TenantId,

@@ -21,7 +21,6 @@ async function publishOne(
   return answer;
 }
 
-/** Returns a store whose inserts answer when the test lets them go. */
 function withHeldInsert(ports: Ports): { ports: Ports; letGo: () => void } {
   const { open: letGo, opened } = gate();
   const insert: Records["insert"] = async (inserts, intake) => {

@@ -55,7 +55,6 @@ const withTokens = (ports: Ports, tokens: Partial<TokenStore>): Ports => ({
   tokens: { ...ports.tokens, ...tokens },
 });
 
-/** Records the inserted ids. */
 function counting(ports: Ports): { ports: Ports; inserted: MessageId[] } {
   const inserted: MessageId[] = [];
   const insert: Records["insert"] = (inserts, intake) => {

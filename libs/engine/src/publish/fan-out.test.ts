@@ -31,7 +31,6 @@ const name = "g";
 const toGroup = (overrides: Partial<PublishCommand> = {}): PublishCommand =>
   aCommand({ destination: { kind: "group", name }, ...overrides });
 
-/** Returns ports with a group of `endpoints` endpoints. */
 async function openWithGroup(endpoints: number): Promise<Ports> {
   const ports = open();
   await addToGroup(ports.groups, aTenant, name, someEndpoints(endpoints), defaultPlan);
@@ -66,7 +65,6 @@ async function stateOfFanOut({ fanOuts }: Ports, id: MessageId): Promise<string 
   return fanOut?.state.kind;
 }
 
-/** Expands the fan-out as a scheduler would, from the progress that the store has. */
 async function expandFromStore(ports: Ports): Promise<void> {
   const { fanOuts } = byKind(await ports.alarms.ring(allShards, 100));
   for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);

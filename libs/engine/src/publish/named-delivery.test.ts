@@ -20,7 +20,6 @@ const entry = (by: Owner, other: Partial<RosterEntry> = {}): RosterEntry => ({
   ...other,
 });
 
-/** Starts the naming, and reads the roster once. */
 async function opened(
   entries: readonly RosterEntry[],
   {

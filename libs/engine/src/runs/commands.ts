@@ -8,7 +8,6 @@ import {
 } from "@posthaste/domain";
 import { type RunAddress } from "@posthaste/ports";
 
-/** Reports whether a command is for a run, and of this kind. */
 export const isRunCommand = <Kind extends RunPublish["kind"]>(
   command: PublishCommand,
   kind: Kind,
@@ -34,7 +33,6 @@ export function deliveryFor(
   };
 }
 
-/** Returns the address of the run that a command names. */
 export function addressOf({
   run: { createdAt, id },
   tenant,

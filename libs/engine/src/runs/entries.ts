@@ -68,6 +68,5 @@ export function decisionOfResults<V>(
   return { verdict: verdictOf(next), write };
 }
 
-/** Reports whether one entry more fits into the history of the run. */
 export const fitsHistory = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
   run.bytes + bytesOfEntry(body) <= limits.runHistoryBytesMax;

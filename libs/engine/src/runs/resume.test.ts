@@ -49,7 +49,6 @@ async function recordOf(ports: Ports, run: Run, part: string) {
   return record;
 }
 
-/** Fails the delivery of `part` for good. */
 async function failedAt(ports: Ports, part: string): Promise<RunIn<"failed">> {
   const { message } = await recordOf(ports, await current(ports, aRunId), part);
   const item = { kind: "run", says: "failed", attempt: 1, endedAt: ports.clock.now() } as const;

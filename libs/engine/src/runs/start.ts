@@ -55,7 +55,6 @@ export async function startRun(
   return { messageId: run.root, url: run.url, deduplicated: !isNew, run: runInAnswer(run) };
 }
 
-/** Returns the run in the answer to a publish for a run. */
 export const runInAnswer = ({
   createdAt,
   id,

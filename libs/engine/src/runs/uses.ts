@@ -30,7 +30,6 @@ export async function beginUnlessHeld(ports: UsePorts, run: Run): Promise<void> 
   if (behind) await beginHeld(ports, run, behind).catch(() => false);
 }
 
-/** The records of one call. */
 const recordsMax = 500;
 
 async function isDelivered({ records, runs }: UsePorts, ref: RunRef): Promise<boolean> {

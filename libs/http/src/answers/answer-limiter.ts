@@ -17,7 +17,6 @@ export type AnswerLimiter = {
 };
 
 export type AnswerStream = {
-  /** Runs `work` with a permit, and returns its result. */
   withPermit<T>(work: (permit: ReadPermit) => Promise<T>): Promise<T>;
   /** Makes a piece with a permit. Its text counts as unsent until `sent` is called; calling it again does nothing. */
   piece(make: (permit: ReadPermit) => Promise<Made>): Promise<Piece>;

@@ -19,7 +19,6 @@ const owner = { tenant: "t", address: "192.0.2.1" };
 let edge: Edge | undefined;
 let budget: BodyBudget = createBodyBudget(hostClock);
 
-/** Answers with the number of bytes read. */
 const reader =
   (answers: Answers): RequestHandler =>
   async (_req, res) => {

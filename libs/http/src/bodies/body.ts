@@ -95,7 +95,6 @@ class Collected {
   #room: Uint8Array | undefined;
   bytes = 0;
 
-  /** At most `bytesMax` bytes arrive. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }

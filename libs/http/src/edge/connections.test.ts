@@ -43,7 +43,6 @@ async function connectedAll(localAddress: string, count: number): Promise<Socket
   return all;
 }
 
-/** Returns the status, or "cut". */
 async function asked(socket?: Socket, path = "/x", client?: string): Promise<number | "cut"> {
   if (!socket?.readable) return "cut";
   const ended = Promise.race([once(socket, "data"), once(socket, "close").then(() => [])]);

@@ -65,7 +65,6 @@ export type EdgeOptions = {
   readonly readiness?: Readiness;
   /** Default: `none`. */
   readonly origins?: Origins;
-  /** Proxies that are trusted about the caller's address. */
   readonly trustedProxies?: AddressSet;
   readonly limits?: Partial<EdgeLimits>;
 };

@@ -19,9 +19,7 @@ import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
 export type SessionKeeper = {
   /** Checks the `Authorization` of the request. */
   enter(req: IncomingMessage, address: string): Promise<SessionOwner | Refusal>;
-  /** Returns undefined if the session is not open. */
   holderOf(session: Session): Promise<SessionHolder | undefined>;
-  /** Ends a session that is open. */
   end(session: Session): Promise<Refusal | undefined>;
 };
 
@@ -121,7 +119,6 @@ type Done = {
   readonly setCookie?: string;
   /** The host where a browser without a session may sign in. */
   readonly provider?: string | undefined;
-  /** The role of an operator. */
   readonly role?: OperatorRole | undefined;
 };
 

@@ -5,7 +5,6 @@
  */
 import { type LogFields } from "@posthaste/ports";
 
-/** The fields of a line as they are written. */
 export type LogLine = Readonly<Record<string, LogValue>>;
 type LogValue = string | number | boolean | null | readonly (string | number | boolean)[];
 

@@ -43,10 +43,8 @@ async function listen(at: number): Promise<void> {
   await once(collector, "listening");
 }
 
-/** Returns undefined if the span is not traced. */
 const begun = () => tracing.tracer.start("publish", { kind: "server" });
 
-/** Polls until the log has a line of that name. */
 async function told(name: string): Promise<void> {
   while (!log.lines.some((line) => line.event === name))
     await new Promise((resolve) => setTimeout(resolve, 20));

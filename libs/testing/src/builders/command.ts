@@ -24,7 +24,6 @@ export function aCommand(overrides: Partial<PublishCommand> = {}): PublishComman
   };
 }
 
-/** Returns the key of a publish to a URL with this deduplication id. */
 export function aKey(deduplicationId: string): DeduplicationKey {
   const command = aCommand({ deduplication: { kind: "explicit", id: deduplicationId } });
   const [key] = deduplicationKeys(command, [], sha256);

@@ -144,7 +144,6 @@ export function aRecordIn<S extends MessageState>(
   };
 }
 
-/** Returns one example of each live state, as it is at `now`. */
 export const liveStates = (
   now = epochStart,
 ): readonly Extract<MessageState, { kind: LiveKind }>[] => [

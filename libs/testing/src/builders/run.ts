@@ -27,7 +27,6 @@ import { aPolicy, aTenant, newId } from "./message.ts";
 
 export const aRunId = runId("run");
 
-/** A run at its start. */
 export function aRun(overrides: Partial<RunIn<"active">> = {}): RunIn<"active"> {
   const { tenant = aTenant, id = aRunId, generation = 1, root = newId() } = overrides;
   return {

@@ -66,7 +66,6 @@ type Settings = {
   readonly headers?: Run["plan"]["headers"];
   readonly end?: "finish" | "cancel" | "fail";
   readonly endedAt?: number;
-  /** The status of the answer that failed the run. */
   readonly status?: number;
 };
 

@@ -331,7 +331,6 @@ function ringing(guarantee: Guarantee<SchedulesHarness>): void {
 
 const bytes = (body: Uint8Array) => aScheduleCommand(undefined, { body });
 
-/** Makes a schedule now, and puts it with its alarm at `wakeAt`, if given. */
 async function put(schedules: Schedules, now: number, id = "scd_1", wakeAt?: number) {
   const made = aSchedule(id, aScheduleCommand(), now);
   const schedule = wakeAt === undefined ? made : { ...made, wakeAt };

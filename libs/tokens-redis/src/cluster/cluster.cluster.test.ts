@@ -72,7 +72,6 @@ function adminOf({ url }: RunningRedis): Redis {
   return admin;
 }
 
-/** Returns the master that has the slot in the layout that the cluster starts with. */
 const ownerOf = (slot: number): RunningRedis => {
   const at = cluster.masters.findIndex((_, i) => slot < Math.floor(((i + 1) * 16_384) / 3));
   const owner = cluster.masters[at];
@@ -95,7 +94,6 @@ function threeOfOneSlot(nameOf: (key: Key) => string): readonly [Key, Key, Key] 
 
 const laneSlot = (lane: FlowId): number => slotOf(`{${lane}}`);
 
-/** Returns a lane of this master. */
 function laneOn(master: RunningRedis | undefined, name: string): FlowId {
   for (let i = 0; ; i++) {
     const lane = flowLaneId(aTenant, `${name}-${i}`);

@@ -31,7 +31,6 @@ const pagesBackMax = 64;
 
 export type LivePage = {
   readonly items: readonly LogEntry[];
-  /** Returns the place after the first `count` items. */
   readonly placeAfter: (count: number) => LivePosition;
   /** Whether more events are there already. */
   readonly isFull: boolean;

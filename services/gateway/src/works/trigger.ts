@@ -44,7 +44,6 @@ export const triggerWorks = (
   },
 });
 
-/** Returns the run that a start has started, or has found active. */
 function runOf(started: PublishOutcome): NonNullable<Published["run"]> {
   if ("run" in started && started.run) return started.run;
   throw new Error("a start without its run");

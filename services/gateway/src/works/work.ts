@@ -17,13 +17,11 @@ type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   /** Name, value, name, value …, for works that read configuration. */
   readonly rawHeaders: readonly string[];
   readonly callerIp: string;
-  /** Runs `task` when the caller has gone, or has its answer. */
   readonly onGone: (task: () => void) => void;
   /** For work that reads before it knows its answer. */
   readonly withPermit: WithReadPermit;
 };
 
-/** Runs `read` with a permit, and returns its result. */
 export type WithReadPermit = <T>(read: (permit: ReadPermit) => Promise<T>) => Promise<T | Fault>;
 
 export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (

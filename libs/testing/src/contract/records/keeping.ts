@@ -60,7 +60,6 @@ async function insertCanceled(harness: RecordsHarness, overrides: MessageOverrid
   return message;
 }
 
-/** Inserts a message that fails once, and is delivered ten seconds later. */
 async function insertDeliveredLate(harness: RecordsHarness, overrides: MessageOverrides) {
   const { message } = await refuseOnce(harness, overrides);
   await harness.advance(10_001);

@@ -346,7 +346,6 @@ const onKnownLanes =
       waitMs,
     );
 
-/** Lanes that the store does not know, or has forgotten. */
 function strangers(guarantee: TokenGuarantee): void {
   guarantee("a flushed store does not know its lanes until it is told", async ({ tokens }) => {
     const { isUnknown } = await tokens.acquire(lane, ids(1), threeAtOnce);

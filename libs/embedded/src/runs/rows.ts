@@ -7,6 +7,7 @@ import {
   type Run,
   type RunPart,
   type TenantId,
+  TextCache,
 } from "@posthaste/domain";
 import { understood } from "@posthaste/ports";
 import {
@@ -40,14 +41,14 @@ const textOf = (value: Fixed | Moving): Text => {
   return { json, crc: crc32(json) };
 };
 
-export function movingOf(run: Run): Text {
+function movingPartOf(run: Run): Moving {
   const { state, adoption, marks, history, bytes, reached, heirs, version } = run;
-  return textOf({
+  return {
     ...{ state, history, bytes, reached, version },
     ...(adoption && { adoption }),
     ...(marks && { marks }),
     ...(heirs && { heirs }),
-  });
+  };
 }
 
 export function fixedOf({
@@ -69,6 +70,44 @@ export const runFrom = (row: Row): Run =>
     ...stored<Fixed>(whole(row, "json", "crc")),
     ...stored<Moving>(whole(row, "moving", "moving_crc")),
   });
+
+/** A run is read a step after it was written: about as many runs at once, of the usual length. */
+const keptTexts = { entriesMax: 1_000, lengthMax: 4_096 };
+
+/** Keeps the heads of recent reads and writes by their texts, which then need no check and no parsing. */
+export class HeadTexts {
+  readonly #fixed = new TextCache<Fixed>(keptTexts);
+  readonly #moving = new TextCache<Moving>(keptTexts);
+
+  read(row: Row): Run {
+    return understood({
+      ...known(this.#fixed, row, "json", "crc"),
+      ...known(this.#moving, row, "moving", "moving_crc"),
+    });
+  }
+
+  /** Returns the moving text of a run that is written, and keeps it. */
+  movingOf(run: Run): Text {
+    const moving = movingPartOf(run);
+    const written = textOf(moving);
+    this.#moving.set(written.json, moving);
+    return written;
+  }
+}
+
+function known<T extends Fixed | Moving>(
+  texts: TextCache<T>,
+  row: Row,
+  json: string,
+  crc: string,
+): T {
+  const kept = texts.get(text(row[json]));
+  if (kept) return kept;
+  const found = whole(row, json, crc);
+  const parsed = stored<T>(found);
+  texts.set(found, parsed);
+  return parsed;
+}
 
 function whole(row: Row, json: string, crc: string): string {
   const found = text(row[json]);

@@ -25,13 +25,22 @@ import { openInsert } from "../messages/insert.ts";
 import { isUnderstood } from "../messages/records.ts";
 import { type Store } from "../messages/store.ts";
 import { brief, openParts } from "./parts.ts";
-import { fixedOf, headColumns, movingOf, positionOfRun, runFrom, termOf, termsOf } from "./rows.ts";
+import {
+  fixedOf,
+  headColumns,
+  HeadTexts,
+  positionOfRun,
+  runFrom,
+  termOf,
+  termsOf,
+} from "./rows.ts";
 
 export function openRuns(store: Store): RunStore {
   const { writer } = store;
-  const { byAlias, byRoot, find, newest, waiting } = openHeads(store);
+  const texts = new HeadTexts();
+  const { byAlias, byRoot, find, newest, waiting } = openHeads(store, texts);
   const { between, part } = openParts(store);
-  const put = openPut(store);
+  const put = openPut(store, texts);
   const sweepSome = openSweep(store);
   const start = (
     tenant: TenantId,
@@ -89,7 +98,7 @@ export function openRuns(store: Store): RunStore {
   };
 }
 
-function openHeads({ db }: Store) {
+function openHeads({ db }: Store, texts: HeadTexts) {
   const byPosition = db.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
   const newestOne = db.prepare(`
     SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? ORDER BY generation DESC LIMIT 1`);
@@ -101,7 +110,7 @@ function openHeads({ db }: Store) {
   const ofTerm = db.prepare(`
     SELECT ${headColumns} FROM run_terms t JOIN runs r ON r.position = t.run
     WHERE t.term = ? ORDER BY r.ended_at IS NULL DESC, t.at DESC LIMIT 1`);
-  const runOf = (row: Row | undefined): Run | undefined => row && runFrom(row);
+  const runOf = (row: Row | undefined): Run | undefined => row && texts.read(row);
 
   const newest = ({ tenant, id, createdAt }: RunAddress): Run | undefined =>
     runOf(createdAt === undefined ? newestOne.get(tenant, id) : ofTime.get(tenant, id, createdAt));
@@ -123,7 +132,7 @@ function openHeads({ db }: Store) {
   };
 }
 
-function openPut(store: Store) {
+function openPut(store: Store, texts: HeadTexts) {
   const { db } = store;
   const insertRecord = openInsert(store);
   const copy = openCopy(store);
@@ -133,6 +142,8 @@ function openPut(store: Store) {
   const update = db.prepare(
     "UPDATE runs SET ended_at = ?, dlq_at = ?, wake_at = ?, moving = ?, moving_crc = ? WHERE position = ?",
   );
+  // For a step of a run that waits for nothing: no column of an index changes, and no page of an index is written.
+  const updateText = db.prepare("UPDATE runs SET moving = ?, moving_crc = ? WHERE position = ?");
   const insertPart = db.prepare(`
     INSERT INTO run_parts (run, name, rank, at, crc, sent, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const insertTerm = db.prepare("INSERT INTO run_terms (term, at, run) VALUES (?, ?, ?)");
@@ -162,10 +173,19 @@ function openPut(store: Store) {
     start: (write: RunWrite, inherited?: Inherited): boolean => {
       const { run } = write;
       const { root, tenant, id, generation, createdAt, shard, format = 1 } = run;
-      const [fixed, moving] = [fixedOf(run), movingOf(run)];
-      const texts = [fixed.json, fixed.crc, moving.json, moving.crc];
+      const [fixed, moving] = [fixedOf(run), texts.movingOf(run)];
+      const written = [fixed.json, fixed.crc, moving.json, moving.crc];
       const times = [createdAt, endOf(run), wakeAtOf(run) ?? null];
-      const head = [positionOfRun(root), tenant, id, generation, ...times, shard, format, ...texts];
+      const head = [
+        positionOfRun(root),
+        tenant,
+        id,
+        generation,
+        ...times,
+        shard,
+        format,
+        ...written,
+      ];
       if (insert.run(...head).changes === 0) return false;
       for (const term of termsOf(run)) insertTerm.run(term, createdAt, positionOfRun(root));
       if (inherited) copy.into(root, inherited);
@@ -175,9 +195,11 @@ function openPut(store: Store) {
     },
     change: (before: Run, write: RunWrite): void => {
       const { run } = write;
-      const { json, crc } = movingOf(run);
-      const moved = [endOf(run), dlqAtOf(run), wakeAtOf(run) ?? null];
-      update.run(...moved, json, crc, positionOfRun(run.root));
+      const { json, crc } = texts.movingOf(run);
+      const position = positionOfRun(run.root);
+      const [was, is] = [timesOf(before), timesOf(run)];
+      if ([...was, ...is].every((time) => time === null)) updateText.run(json, crc, position);
+      else update.run(...is, json, crc, position);
       putWaits(awaitedEvents(before), run);
       putRest(write);
     },
@@ -207,6 +229,13 @@ function openCopy({ db }: Store) {
     },
   };
 }
+
+/** Returns the end, the time of the dead letter, and the alarm: the columns of indexes that a change may change. */
+const timesOf = (run: Run): readonly (number | null)[] => [
+  endOf(run),
+  dlqAtOf(run),
+  wakeAtOf(run) ?? null,
+];
 
 const endOf = ({ state }: Run): number | null => (state.kind === "active" ? null : state.endedAt);
 

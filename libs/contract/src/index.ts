@@ -90,7 +90,7 @@ export { charsIn, shownAttempt, shownParts } from "./workflow/shown-part.ts";
 export { type runs } from "./endpoints/runs.ts";
 export { belongsToRun, faultOfRun } from "./workflow/run-publish.ts";
 export { eventTarget } from "./event-targets.ts";
-export { historyBody, historyFragment, historyJson } from "./workflow/history-body.ts";
+export { historyJson, HistoryText } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";
 export { type me, meJson } from "./endpoints/me.ts";
 export { keysJson, type signingKeys } from "./endpoints/signing-keys.ts";

@@ -2,15 +2,13 @@
  * Keeps the histories of recently delivered runs in memory. Each delivery carries all entries of the one before, so
  * only the new ones are read. A history only grows, so a kept entry is never wrong.
  */
-import { historyBody, historyFragment } from "@posthaste/contract";
+import { HistoryText } from "@posthaste/contract";
 import { type HistoryEntry, type MessageId } from "@posthaste/domain";
-
-type Kept = { readonly fragments: Uint8Array[]; bytes: number };
 
 export class Histories {
   readonly #bytesMax: number;
   /** Ordered by use; the most recently used is last. */
-  readonly #kept = new Map<MessageId, Kept>();
+  readonly #kept = new Map<MessageId, HistoryText>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -19,7 +17,7 @@ export class Histories {
 
   /** Returns how many of the run's first entries are kept. */
   known(root: MessageId): number {
-    return this.#kept.get(root)?.fragments.length ?? 0;
+    return this.#kept.get(root)?.length ?? 0;
   }
 
   /** Returns the history up to entry `rank`, with `entries` appended to the first `from`; undefined when those are no longer kept. */
@@ -29,17 +27,16 @@ export class Histories {
     rank: number,
     entries: readonly HistoryEntry[],
   ): Uint8Array | undefined {
-    const { bytes, fragments } = this.#kept.get(root) ?? { bytes: 0, fragments: [] };
-    if (fragments.length < from) return undefined;
+    const kept = this.#kept.get(root) ?? new HistoryText();
+    if (kept.length < from) return undefined;
+    const before = kept.bytes;
     // Another delivery of the run may have read some of these entries meanwhile.
-    const fresh = entries.slice(Math.max(0, fragments.length - from)).map(historyFragment);
-    const all = fresh.length > 0 ? [...fragments, ...fresh] : fragments;
-    const added = fresh.reduce((sum, { length }) => sum + length, 0);
-    this.#keep(root, { fragments: all, bytes: bytes + added }, added);
-    return historyBody(all.length > rank + 1 ? all.slice(0, rank + 1) : all);
+    kept.add(entries.slice(Math.max(0, kept.length - from)));
+    this.#keep(root, kept, kept.bytes - before);
+    return kept.upTo(rank + 1);
   }
 
-  #keep(root: MessageId, kept: Kept, added: number): void {
+  #keep(root: MessageId, kept: HistoryText, added: number): void {
     this.#kept.delete(root);
     this.#kept.set(root, kept);
     this.#bytes += added;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { type HistoryEntry, messageId, randomMessageId } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { fuzzRuns } from "../hostile.fixture.ts";
-import { historyBody, historyFragment } from "./history-body.ts";
+import { HistoryText } from "./history-body.ts";
 
 const root = randomMessageId(1, "0123456789abcdefg");
 
@@ -10,8 +10,14 @@ const entry = fc.record({
   messageId: fc.constantFrom("", "_rs1", "_rp10000").map((suffix) => messageId(`${root}${suffix}`)),
   body: fc.uint8Array({ maxLength: 64 }),
 });
-const textOf = (entries: readonly HistoryEntry[]): string =>
-  new TextDecoder("utf-8", { fatal: true }).decode(historyBody(entries.map(historyFragment)));
+const decode = (bytes: Uint8Array): string =>
+  new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+
+function textOf(entries: readonly HistoryEntry[]): string {
+  const text = new HistoryText();
+  text.add(entries);
+  return decode(text.upTo(entries.length));
+}
 
 describe("the history as an endpoint gets it", () => {
   it("is the text that JSON.stringify makes, whatever bytes the steps have", () => {
@@ -27,6 +33,21 @@ describe("the history as an endpoint gets it", () => {
             callType: "step",
           })),
         );
+      }),
+      { numRuns: fuzzRuns },
+    );
+  });
+
+  it("is the same when it grows entry by entry, and what was read of it stays", () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 8 }), (entries) => {
+        const text = new HistoryText();
+        const read = entries.map((each, n) => {
+          text.add([each]);
+          return text.upTo(n + 1);
+        });
+
+        expect(read.map(decode)).toEqual(entries.map((_, n) => textOf(entries.slice(0, n + 1))));
       }),
       { numRuns: fuzzRuns },
     );

@@ -32,6 +32,8 @@ export function* readMembers(
 /** A class, since the loop inside the generator would take ten times as long for each byte. */
 class MemberScan {
   readonly #text: Uint8Array;
+  /** The same bytes, to read names from. */
+  readonly #bytes: Buffer;
   readonly #names: ReadonlySet<string>;
   readonly #found = new Map<string, Member>();
   /** The byte that closes each open array and object, the innermost last. */
@@ -49,6 +51,7 @@ class MemberScan {
 
   constructor(text: Uint8Array, names: ReadonlySet<string>, depthMax: number) {
     this.#text = text;
+    this.#bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
     this.#names = names;
     this.#closing = new Uint8Array(depthMax);
   }
@@ -113,7 +116,7 @@ class MemberScan {
 
   #beginMember(nameTo: number): number | Fault {
     if (++this.#members > membersMax) return tooManyMembers;
-    this.#name = nameAt(this.#text, { from: this.#nameFrom, to: nameTo });
+    this.#name = nameAt(this.#bytes, { from: this.#nameFrom, to: nameTo });
     return json.colon;
   }
 
@@ -135,7 +138,8 @@ const tooManyMembers = fault("malformed", `body: must hold at most ${membersMax}
 /** A longer spelling cannot be one of the wanted names. */
 const nameBytesMax = 256;
 
-function nameAt(text: Uint8Array, { from, to }: Span): string | undefined {
+function nameAt(text: Buffer, { from, to }: Span): string | undefined {
   if (to - from > nameBytesMax) return undefined;
-  return String(JSON.parse(Buffer.from(text.subarray(from, to)).toString()));
+  const said = text.toString("utf8", from, to);
+  return said.includes("\\") ? String(JSON.parse(said)) : said.slice(1, -1);
 }

@@ -208,8 +208,10 @@ function* bodyOf(
 function flatHeaders(headers: NonNullable<Item["headers"]>): string[] | Fault {
   const flat: string[] = [];
   for (const [name, values] of Object.entries(headers)) {
-    const shown = JSON.stringify(name.slice(0, nameShownMax));
-    if (!isToken(name)) return fault("malformed", `${shown} is not a header name`);
+    if (!isToken(name)) {
+      const shown = JSON.stringify(name.slice(0, nameShownMax));
+      return fault("malformed", `${shown} is not a header name`);
+    }
     for (const value of typeof values === "string" ? [values] : values) {
       if (hasControls(value))
         return fault("malformed", `${name}: must not hold control characters`);

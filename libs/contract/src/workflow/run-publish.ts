@@ -210,8 +210,10 @@ function hookOf(
   body: Uint8Array,
   members: ReadonlyMap<string, Span>,
 ): { readonly hook: string } | undefined {
-  const [type, out] = ["stepType", "out"].map((name) => members.get(name));
-  if (!type || !out || textAt(body, type) !== "CreateWebhook") return undefined;
+  const type = members.get("stepType");
+  const out = members.get("out");
+  if (!type || !out || (nameAt(body, type) ?? textAt(body, type)) !== "CreateWebhook")
+    return undefined;
   const made = jsonIn(textAt(body, out));
   const event = typeof made === "object" && made !== null && "eventId" in made && made.eventId;
   const isName = typeof event === "string" && event.length <= limits.eventIdLengthMax;
@@ -221,7 +223,7 @@ function hookOf(
 /** Returns a short string of the body. */
 function textAt(body: Uint8Array, { from, to }: Span): string | undefined {
   if (to - from > hookBytesMax) return undefined;
-  const value = jsonIn(Buffer.from(body.subarray(from, to)).toString());
+  const value = jsonIn(textIn(body, { from, to }));
   return typeof value === "string" ? value : undefined;
 }
 
@@ -230,6 +232,9 @@ function jsonIn(text: string | undefined): unknown {
   return read && !isFault(read) ? read.json : undefined;
 }
 
+const textIn = ({ buffer, byteOffset }: Uint8Array, { from, to }: Span): string =>
+  Buffer.from(buffer, byteOffset + from, to - from).toString();
+
 const refusedStep = (why: string): Fault => fault("run_refused", `body: a step of a run ${why}`);
 
 const nameBytesMax = 256;
@@ -237,15 +242,14 @@ const nameBytesMax = 256;
 /** Returns a name, or undefined for one that is long, has escapes or is not text. */
 function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
   if (!place || place.to - place.from > nameBytesMax) return undefined;
-  const text = Buffer.from(body.subarray(place.from, place.to)).toString();
-  return /^"([^"\\]+)"$/.exec(text)?.[1];
+  return /^"([^"\\]+)"$/.exec(textIn(body, place))?.[1];
 }
 
 const numberLengthMax = 32;
 
 /** Returns NaN, which is not a step, for anything but a number. */
 const numberAt = (body: Uint8Array, { from, to }: Span): number =>
-  to - from > numberLengthMax ? NaN : Number(Buffer.from(body.subarray(from, to)).toString());
+  to - from > numberLengthMax ? NaN : Number(textIn(body, { from, to }));
 
 const isStep = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;

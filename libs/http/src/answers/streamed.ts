@@ -104,7 +104,9 @@ async function sendPiece(
   if (res.destroyed) return;
   if (isDone && !res.headersSent) {
     answer(res, status, text, headers);
-    return flushed(res, after);
+    // The kernel takes a short answer at once.
+    if (res.socket?.writableLength !== 0) await flushed(res, after);
+    return;
   }
   if (!res.headersSent) res.writeHead(status, [...jsonHeaders, ...headers]);
   if (text !== "") await flushed(res, after, text);

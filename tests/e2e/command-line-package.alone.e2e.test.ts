@@ -468,7 +468,11 @@ it("the packed command serves in production from an empty folder, and a copy of 
   const serveOver = async (data: string): Promise<number> => {
     const port = await freePort(2);
     const words = ["serve", "--port", String(port), "--data", data];
-    const serving = { POSTHASTE_ALLOW_PRIVATE_CIDRS: "10.0.0.0/8" };
+    const serving = {
+      POSTHASTE_ALLOW_PRIVATE_CIDRS: "10.0.0.0/8",
+      // Empty variables count as not set.
+      ...{ POSTHASTE_TOKEN: "", POSTHASTE_DATA_DIR: "", POSTHASTE_MANAGEMENT_USER: "" },
+    };
     const serve = spawn(program, words, {
       cwd,
       env: { PATH: process.env["PATH"], HOME: home, ...serving },

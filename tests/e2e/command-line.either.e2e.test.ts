@@ -13,6 +13,8 @@ import { destination, server, startBeforeTests } from "./suite.ts";
 const folder = temporaryFolder();
 const openList = join(folder, "list.json");
 writeFileSync(openList, "[{");
+const wrongConfig = join(folder, "wrong.env");
+writeFileSync(wrongConfig, "# of the server\nPOSTHASTE_PORT 80\n");
 
 startBeforeTests({ env: operatorEnv });
 
@@ -219,6 +221,14 @@ describe("a failure is one line, with an exit code for its kind", () => {
       { XDG_CONFIG_HOME: openList },
     ],
     ["a file that is no JSON", ["batch", openList], 2, /batch: the list is not JSON/, {}],
+    ["an empty data folder", ["serve", "--data", ""], 2, /--data: must not be empty/, {}],
+    [
+      "a line of a configuration that sets nothing",
+      ["serve", "--config", wrongConfig],
+      2,
+      /--config .*: line 2 is not NAME=value/,
+      {},
+    ],
     ["a shell without words", ["completion", "tcsh"], 2, /tcsh: must be bash, zsh or fish/, {}],
     ["a port that is none", ["dev", "--port", "x"], 2, /--port: must be a number/, {}],
     [

@@ -27,8 +27,18 @@ export const aboutData: About = {
   ...{ fallback: "POSTHASTE_DATA_DIR, or .posthaste", example: "/var/lib/posthaste" },
 };
 
-export const dataFolder = (option: string | undefined): string =>
-  option ?? process.env["POSTHASTE_DATA_DIR"] ?? ".posthaste";
+export function dataFolder(option: string | undefined): string {
+  if (option === "") throw new CliError("usage", "--data: must not be empty");
+  return option ?? serverEnv()["POSTHASTE_DATA_DIR"] ?? ".posthaste";
+}
+
+/** Returns the environment of this process, which configures a server. Removes empty variables, since they count as not set. */
+export function serverEnv(): NodeJS.ProcessEnv {
+  const { env } = process;
+  for (const [name, value] of Object.entries(env))
+    if (value === "" && name.startsWith("POSTHASTE_")) delete env[name];
+  return env;
+}
 
 export function orFail<T>(work: () => T): T {
   try {

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { withDefault } from "../option.ts";
-import { consoleFolder, portIn } from "../local-server.ts";
+import { consoleFolder, dataFolder, portIn, serverEnv } from "../local-server.ts";
 import { type Acting } from "../session.ts";
 import { type CommandVariable, type Environment } from "../variables.ts";
 
@@ -33,11 +33,11 @@ export function addDev(program: Command, acting: Acting): void {
       const number = portIn(port);
       for (const each of [number, number + 1, number + 2]) await mustBeFree(each);
       // The environment configures the server, as in every process.
-      const { env } = process;
+      const env = serverEnv();
       for (const name of ofCallers) delete env[name];
       env["POSTHASTE_PROFILE"] = "dev";
       env["POSTHASTE_PORT"] = port;
-      env["POSTHASTE_DATA_DIR"] = data;
+      env["POSTHASTE_DATA_DIR"] = dataFolder(data);
       const made = operatorFor(env);
       Object.assign(env, made);
       env["POSTHASTE_CONSOLE"] ??= consoleFolder();

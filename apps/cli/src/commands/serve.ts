@@ -2,8 +2,15 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { type Command } from "commander";
-import { fileFault } from "../exit.ts";
-import { aboutData, consoleFolder, dataFolder, orFail, portIn } from "../local-server.ts";
+import { CliError, fileFault } from "../exit.ts";
+import {
+  aboutData,
+  consoleFolder,
+  dataFolder,
+  orFail,
+  portIn,
+  serverEnv,
+} from "../local-server.ts";
 import { withValue } from "../option.ts";
 import { type Acting } from "../session.ts";
 import { type Environment } from "../variables.ts";
@@ -34,9 +41,9 @@ export function addServe(program: Command, acting: Acting): void {
   });
   serve.action(
     acting<Options>(async ({ output }, _words, { port, host, data, config }) => {
-      const { env } = process;
       if (port !== undefined) portIn(port);
       if (config !== undefined) load(config);
+      const env = serverEnv();
       const folder = dataFolder(data);
       Object.assign(env, {
         ...{ POSTHASTE_PROFILE: "production", POSTHASTE_DATA_DIR: folder },
@@ -56,13 +63,24 @@ export function addServe(program: Command, acting: Acting): void {
 
 /** Adds the file's variables to those of the environment, which win. */
 function load(file: string): void {
+  const text = textOf(file);
+  const wrong = text.split("\n").findIndex((line) => !isVariable(line));
+  if (wrong >= 0)
+    throw new CliError("usage", `--config ${file}: line ${wrong + 1} is not NAME=value`);
+  const env = serverEnv();
+  Object.assign(env, { ...parseEnv(text), ...env });
+}
+
+function textOf(file: string): string {
   try {
-    const { env } = process;
-    Object.assign(env, { ...parseEnv(readFileSync(file, "utf8")), ...env });
+    return readFileSync(file, "utf8");
   } catch (error) {
     throw fileFault("usage", `--config ${file}`, error);
   }
 }
+
+/** Reports whether a line is blank, a comment, or sets a variable. `parseEnv` passes over all others. */
+const isVariable = (line: string): boolean => /^\s*($|#|(export\s+)?\w+\s*=)/.test(line);
 
 const shownSecrets = (secrets: Readonly<Record<string, string>>, env: Environment): string => {
   const { POSTHASTE_TOKEN_FILE: token, POSTHASTE_MANAGEMENT_PASSWORD_FILE: password } = secrets;

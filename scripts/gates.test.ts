@@ -59,7 +59,6 @@ type Ran = {
   readonly code: number;
   readonly output: string;
   readonly gates: readonly Record<string, unknown>[];
-  /** The folder of the files. */
   readonly tree: string;
 };
 const folder = mkdtempSync(join(tmpdir(), "posthaste-gates-"));

@@ -1,4 +1,3 @@
-/** Tests the reading of links and anchors. */
 import { describe, expect, it } from "@jest/globals";
 import { anchorsOf, linksOf } from "./links.ts";
 

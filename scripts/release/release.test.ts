@@ -1,4 +1,3 @@
-/** Tests what a release writes into the tree. */
 import { describe, expect, it } from "@jest/globals";
 import { sectionOf, withSection } from "./changelog.ts";
 import { order, whyNoVersion, withVersion } from "./version.ts";

@@ -21,7 +21,6 @@ export class Busy {
       .answers("/held", (_, response) => response.write("x".repeat(bodyBytes)));
   }
 
-  /** Begins lasting things: messages in a lane and a queue, and a schedule. */
   async begin(): Promise<void> {
     const { url } = this;
     const lane = { "flow-control-key": "slow", "flow-control-value": "rate=1, period=1h" };

@@ -1,4 +1,3 @@
-/** Tests the parts of the site: pages, navigation, versions, the front page and the API. */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -4,7 +4,6 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { freePort, loopback } from "./process/ports.ts";
 import { type Address, openProxy, type Proxy } from "./proxy.ts";
 
-/** A server that answers each word in capitals and remembers what it heard. */
 let heard: string;
 let server: Server;
 let proxy: Proxy;

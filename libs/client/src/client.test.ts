@@ -1,4 +1,3 @@
-/** Tests the client over real sockets: the requests, the repeats, and the text of failures. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";

@@ -2,7 +2,6 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { eventTarget } from "./event-targets.ts";
 
-/** Decodes the names as the router does. */
 const namesIn = (target: string | undefined) =>
   target?.split("?")[0]?.split("/").slice(3).map(decodeURIComponent);
 

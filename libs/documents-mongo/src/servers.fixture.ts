@@ -1,4 +1,3 @@
-/** The server of `npm run stack -- stores`. */
 import { testStores } from "@posthaste/testing";
 
 const { mongodb } = testStores();

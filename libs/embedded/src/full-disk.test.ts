@@ -1,4 +1,3 @@
-/** Tests which calls a nearly full disk refuses: those that take on new work, and none that ends some. */
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { accept, bulkActionId, messageId, newBulkAction } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";

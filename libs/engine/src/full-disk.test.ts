@@ -1,4 +1,3 @@
-/** A nearly full disk refuses new work, and no work that continues accepted work or ends it. */
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import {
   allShards,

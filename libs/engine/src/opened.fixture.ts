@@ -72,7 +72,6 @@ export function open(
   return { ...store, messageLog: store.log, clock, log, sha256, tenants: new Map() };
 }
 
-/** The events published on the bus, in order. */
 export type Heard = {
   readonly due: readonly Hint[];
   readonly wakes: readonly WakeEvent[];

@@ -11,7 +11,6 @@ import {
 } from "@posthaste/domain";
 import { type Hint } from "./records.ts";
 
-/** The work that an alarm calls for. */
 export type Rung =
   | { readonly kind: "hint"; readonly hint: Hint }
   /**
@@ -19,7 +18,6 @@ export type Rung =
    * record into it. May be rung twice at once.
    */
   | { readonly kind: "lane"; readonly lane: LaneId }
-  /** Make the next children of this fan-out. */
   | { readonly kind: "fanOut"; readonly id: MessageId; readonly tenant: TenantId }
   /**
    * The outbox of an unfinished message was not cleared in time. Carries neither body nor outbox, since these alarms ring however

@@ -4,7 +4,6 @@
  */
 import { type BulkAction, type BulkActionId, type TenantId } from "@posthaste/domain";
 
-/** The position of an action in its tenant's list. */
 export type BulkActionPlace = { readonly createdAt: number; readonly id: BulkActionId };
 
 export type BulkActionPage = {

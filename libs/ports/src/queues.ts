@@ -33,7 +33,6 @@ export type TakenBack = { readonly id: MessageId; readonly flow: FlowId };
 /** `full`: the queue does not exist and would exceed the tenant's maximum. Nothing is changed. */
 export type Changed = "full" | { readonly takenBack: readonly TakenBack[] };
 
-/** The result of one look at a queue. */
 export type Admitted = {
   readonly queue: QueueId;
   readonly tenant: TenantId;
@@ -48,7 +47,6 @@ export type Admitted = {
   readonly flows: readonly FlowId[];
   /** The messages that the deletion of the queue left to be cancelled, at most 500. */
   readonly ended: readonly MessageId[];
-  /** Whether another look finds more to do now. */
   readonly more: boolean;
 };
 

@@ -13,7 +13,6 @@ import { type Intake } from "./intake.ts";
 
 export type ScheduleKey = { readonly tenant: TenantId; readonly id: ScheduleId };
 
-/** The position of a schedule in its tenant's list. */
 export type SchedulePlace = { readonly createdAt: number; readonly id: ScheduleId };
 
 export type SchedulePage = {

@@ -40,7 +40,6 @@ export type SearchIndex = {
 export interface SearchIndexes {
   /** Returns all indexes, oldest first. */
   list(): Promise<readonly SearchIndex[]>;
-  /** Returns a page of that list, after `after`. */
   page(page: {
     readonly after: Pick<SearchIndex, "createdAt" | "id"> | undefined;
     readonly limit: number;

@@ -1,6 +1,5 @@
 /** Counts for operators; nothing is decided by them. Each counts no further than `max`. */
 export interface Sizes {
-  /** Counts the messages of all tenants that wait in a lane. */
   waiting(max: number): Promise<number>;
   /** Counts the messages of all tenants that wait for their turn in a queue. */
   queued(max: number): Promise<number>;

@@ -7,7 +7,6 @@ const question = (name: string, args = 1): Question => ({
 });
 const names = (questions: readonly Question[]) => questions.flatMap(({ keys }) => keys);
 
-/** Answers each question with its name. */
 function recording() {
   const calls: (readonly string[])[] = [];
   const ask = gather(async (questions) => {

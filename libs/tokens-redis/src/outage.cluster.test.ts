@@ -76,7 +76,6 @@ async function untilTriedAgain(tokens: RedisTokens): Promise<void> {
   await until("it is tried again", () => tokens.counts().tries >= tries + 3);
 }
 
-/** Resolves when Redis answers no call any more. */
 async function pauseRedis(): Promise<void> {
   redis.process.pause();
   const stat = `/proc/${redis.process.pid}/stat`;

@@ -8,7 +8,6 @@ import { ok, open, type Ports, rest, startDeliverer } from "./opened.fixture.ts"
 
 const result = (step: number): StepKey => ({ role: "result", step });
 
-/** Counts what is asked of the store before calls. */
 function counted() {
   const opened = open();
   const asked: unknown[] = [];

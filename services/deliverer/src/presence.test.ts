@@ -1,4 +1,3 @@
-/** The announcements of a deliverer. The roster is the test's, and answers when the test says so. */
 import { describe, expect, it } from "@jest/globals";
 import { limits, owner, ownFormat } from "@posthaste/domain";
 import { type RosterEntry } from "@posthaste/ports";

@@ -208,7 +208,6 @@ describe("outcomes that wait to be written", () => {
       owner: owner("here"),
       telemetry: noTelemetry,
     });
-    /** Writes `outcome`, and returns the function by which the test answers for the store. */
     const write = (outcome: Outcome) => {
       const record = aClaimedRecord({ policy: aPolicy({ callback }) });
       const inputs = { chance: 0, retryDelayMs: 1_000 };

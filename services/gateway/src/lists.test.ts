@@ -38,7 +38,6 @@ async function start(...given: Parameters<typeof startGateway>): Promise<Gateway
   return gateway;
 }
 
-/** 29 KB. */
 const fatHeaders = ["a", "b", "c", "d"].map((name) => [`X-${name}`, "v".repeat(7_250)] as const);
 const rows = 150;
 const eachRow = Array.from({ length: rows }, (_, n) => n);
@@ -97,7 +96,6 @@ const anEntry = (n: number, at: number): AuditEntry => ({
 type Row = {
   readonly path: string;
   readonly seed: (ports: GatewayPorts) => Promise<void>;
-  /** Returns the key of each row in a body. */
   readonly idsIn: (body: never) => readonly string[];
   readonly count: number;
   /** The reason why a list without a page of bytes is bounded. */

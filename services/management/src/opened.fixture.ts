@@ -1,4 +1,3 @@
-/** Stores for tests, in memory. */
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
 import { openInMemory } from "@posthaste/testing/in-memory";
 

@@ -66,7 +66,6 @@ beforeEach(() => {
   indexes = sealIndexes(store.indexes, sealer);
 });
 
-/** Returns all secrets as the store has them. */
 const seen = async (): Promise<string> =>
   JSON.stringify([
     await store.accounts.tenants(),

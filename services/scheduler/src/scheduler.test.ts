@@ -45,7 +45,6 @@ async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
   return scheduler;
 }
 
-/** A bus that gives these shards to each subscriber. */
 function owning(ports: Ports, shards: readonly number[]): Ports {
   const { bus } = ports;
   const subscribe: EventBus["subscribe"] = (topic, group, handle, options) =>

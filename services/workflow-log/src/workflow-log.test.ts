@@ -96,7 +96,6 @@ async function fail({ clock, embedded }: Ports, overrides: MessageOverrides = {}
   await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined })]);
 }
 
-/** Delivers a message whose body is then kept. */
 async function deliver(
   { clock, embedded }: Ports,
   overrides: MessageOverrides = {},

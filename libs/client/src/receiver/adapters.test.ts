@@ -1,4 +1,3 @@
-/** Tests each adapter behind a real server. */
 import { once } from "node:events";
 import {
   createServer,

@@ -1,4 +1,3 @@
-/** Tests the receiver's answers, and that it handles a message once. */
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import {

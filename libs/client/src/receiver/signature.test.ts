@@ -1,4 +1,3 @@
-/** Tests signatures against another library. */
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { jwtVerify } from "jose";

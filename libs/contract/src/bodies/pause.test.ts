@@ -1,4 +1,3 @@
-/** How much of a long body is read between two pauses. */
 import { describe, expect, it } from "@jest/globals";
 import { messageId, newOrder, type Run, runId, runKey } from "@posthaste/domain";
 import { readBatch } from "../endpoints/batch.ts";

@@ -1,4 +1,3 @@
-/** Decides which requests are in the audit log. */
 import { describe, expect, it } from "@jest/globals";
 import { isChanging } from "@posthaste/domain";
 import { endpoints } from "../documents/endpoints.ts";

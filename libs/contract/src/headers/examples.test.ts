@@ -1,4 +1,3 @@
-/** The examples of each header that documents and help show. */
 import { expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import { parsePublish } from "./parse-publish.ts";

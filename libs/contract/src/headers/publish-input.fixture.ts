@@ -1,4 +1,3 @@
-/** A valid publish; a test names only what matters to it. */
 import { type Fault, type PublishCommand, defaultPlan, isFault, tenantId } from "@posthaste/domain";
 import { parsePublish } from "./parse-publish.ts";
 import { type PublishInput } from "./publish-input.ts";

@@ -1,4 +1,3 @@
-/** A valid message; a test names only what matters to it. */
 import { createHash } from "node:crypto";
 import {
   type Message,

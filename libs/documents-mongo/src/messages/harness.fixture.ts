@@ -58,7 +58,6 @@ function harnessOn(opened: Opened): Harness {
   };
 }
 
-/** Returns the settlement by `answer`, as the domain decides it. */
 export const settlementOf = (
   record: InState<"claimed">,
   now: number,

@@ -98,7 +98,6 @@ describe.each(servers)("$name", ({ uri }) => {
     let calls = 0;
     const again: typeof connection.again = async (task) => {
       if (++calls > 1) return connection.again(task);
-      // The renewal has times from a second ago.
       await clock.advance(1_000);
       await another().records.renew(renewals);
       return connection.again(task);

@@ -41,6 +41,5 @@ export function claim(record: MessageRecord, owner: Owner, now: number): InState
   };
 }
 
-/** Returns the parts that a lost claim counts (docs/design/record#poisonous-messages). */
 export const lossOf = ({ renewed }: InState<"claimed">["state"]): number =>
   renewed ? 1 : leaseLossParts;

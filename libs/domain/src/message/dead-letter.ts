@@ -1,4 +1,3 @@
-/** A dead letter is a message that used all its retries, with all that is needed to read it and to send it again. */
 import { type DlqId } from "../shared/ids.ts";
 import { type DeadLetterItem, type FailureReason } from "./follow-up.ts";
 import { type Message } from "./message.ts";

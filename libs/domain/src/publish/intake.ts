@@ -43,7 +43,6 @@ const kindOf = (command: PublishCommand): PublishKind =>
 const isPartOfRun = ({ run }: PublishCommand): boolean =>
   run !== undefined && (run.kind !== "start" || run.phase === "adopts");
 
-/** Returns the run to which a step belongs. */
 function runOf(command: PublishCommand | undefined): RunId | undefined {
   const run = command?.run;
   return run?.kind === "invoke" ? runOf(run.answer) : run?.id;

@@ -1,4 +1,3 @@
-/** Random cron expressions: their meaning, and their text. */
 import { type Dice } from "@posthaste/testing";
 import { type Cron } from "./cron.ts";
 import { type CronField } from "./field.ts";

@@ -1,4 +1,3 @@
-/** Schedules for this package's tests, and times at which to check them. */
 import { aSchedule as made, aScheduleCommand } from "@posthaste/testing";
 import { type WholeSchedule } from "./schedule.ts";
 

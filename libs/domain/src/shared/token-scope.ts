@@ -38,7 +38,6 @@ export const isChanging = (kind: OperationKind): boolean => kind === "act" || ki
 
 export type Operation = {
   readonly kind: OperationKind;
-  /** The queue that the path names. */
   readonly queue?: string | undefined;
 };
 

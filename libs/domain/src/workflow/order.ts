@@ -18,7 +18,6 @@ type Span = { readonly role: StepRole; readonly from: number; readonly to: numbe
 
 export type Order = {
   readonly spans: readonly Span[];
-  /** The number of entries, with the start. */
   readonly length: number;
 };
 
@@ -51,7 +50,6 @@ export function rankIn({ spans }: Order, key: EntryKey): number | undefined {
   return undefined;
 }
 
-/** Returns the entries of the ranks `first` to `last`, both included. */
 export function entriesBetween({ spans }: Order, first: number, last: number): EntryKey[] {
   const keys: EntryKey[] = first === 0 ? [{ role: "start" }] : [];
   let rank = 1;

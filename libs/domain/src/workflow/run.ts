@@ -153,7 +153,6 @@ export type Run<S extends RunState = RunState> = {
   readonly invoker?: Invoker;
   /** Runs that were resumed after invoking this one, and that wait for its end as well. */
   readonly heirs?: readonly Invoker[];
-  /** The failed run that this run resumes or restarts. */
   readonly from?: RunKey;
   /** Ids of the runs that this run resumes: requests that name one of them find this run. */
   readonly aliases?: readonly RunId[];

@@ -32,7 +32,6 @@ export type StoryGroup = {
   readonly steps: readonly StepStory[];
 };
 
-/** The facts about a run beside its head. */
 export type Known = {
   /** The progress of existing deliveries of `deliveriesShown`. */
   readonly progress: ReadonlyMap<PartName, Progress>;

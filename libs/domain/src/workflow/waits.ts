@@ -99,7 +99,6 @@ export const withoutNote = <R extends EventKeeper>(run: R, part: string): R => (
   state: { ...run.state, notes: run.state.notes.filter((note) => note.part !== part) },
 });
 
-/** Adds webhooks for these events to the run, as part of a change. */
 export function withHooks(run: RunIn<"active">, events: readonly string[]): RunIn<"active"> {
   const { hooks } = run.state;
   const fresh = events.filter((event) => !hooks?.includes(event));

@@ -347,7 +347,6 @@ describe("migrations", () => {
   });
 });
 
-/** Overwrites the root page of a table with noise. */
 function damage(dataDir: string, table: string): void {
   const db = new DatabaseSync(fileIn(dataDir));
   const root = Number(

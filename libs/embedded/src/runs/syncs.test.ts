@@ -1,4 +1,3 @@
-/** Measures what a step of a run costs the disk. */
 import { expect, it } from "@jest/globals";
 import {
   acceptClaimed,
@@ -20,7 +19,6 @@ import { newDirectory, openIn, type Opened } from "../opened.fixture.ts";
 const body = new TextEncoder().encode('{"stepId":1}');
 const by = owner("gateway");
 
-/** Counts how often the store waits for the disk. */
 function opened() {
   const syncs = { count: 0 };
   const sync = {

@@ -34,7 +34,6 @@ const withTokens = (ports: Ports, other: Partial<TokenStore>): Ports => ({
   tokens: { ...ports.tokens, ...other },
 });
 
-/** Ends the calls of the slot holders. */
 const deliverAll = async ({ flowLanes, tokens }: Ports): Promise<void> => {
   await tokens.release(
     lane,

@@ -78,7 +78,6 @@ describe("cancelling runs in bulk", () => {
 
     const done = await workBulkAction(ports, await cancel(ports, {}), Infinity);
 
-    // Three pages of runs.
     expect(done).toMatchObject({ processed: 230, version: 4 });
     expect(await active(ports)).toEqual([]);
   });

@@ -1,4 +1,3 @@
-/** Sends raw bytes over a socket, and returns all answers until the server closes. */
 import { connect, type Socket } from "node:net";
 import { fault } from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";

@@ -1,4 +1,3 @@
-/** Metrics of the consequences of attempts. */
 import { type Metric } from "./metric.ts";
 
 export const aftermathMetrics = {

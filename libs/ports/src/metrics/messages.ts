@@ -1,4 +1,3 @@
-/** Metrics of messages: their publishes and the attempts to deliver them. */
 import { type Metric } from "./metric.ts";
 
 export const messagesMetrics = {

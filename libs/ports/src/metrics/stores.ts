@@ -1,4 +1,3 @@
-/** Metrics of stores and bus, as their clients see them. */
 import { type Metric, onTheBus, writers } from "./metric.ts";
 
 export const storesMetrics = {

@@ -91,7 +91,6 @@ export function aMessage(overrides: MessageOverrides = {}): Message {
   };
 }
 
-/** Returns a record as it is first written. */
 export const anAcceptedRecord = (overrides: MessageOverrides = {}): MessageRecord =>
   accept(aMessage(overrides), overrides.now ?? epochStart);
 
@@ -117,7 +116,6 @@ export type Progress = {
   readonly outbox: readonly FollowUp[];
 };
 
-/** A record in any state, with the alarm of that state. */
 export function aRecordIn<S extends MessageState>(
   state: S,
   overrides: MessageOverrides & Partial<Progress & { readonly epoch: number }> = {},

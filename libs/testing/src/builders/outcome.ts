@@ -1,4 +1,3 @@
-/** Outcomes of an attempt, and the attempt around one. */
 import { type Answer, type EndedAttempt, type Headers, type Outcome } from "@posthaste/domain";
 import { epochStart } from "../virtual-clock.ts";
 

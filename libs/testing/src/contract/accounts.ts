@@ -1,4 +1,3 @@
-/** The contract of `Accounts`. */
 import { expect } from "@jest/globals";
 import { defaultPlan, fault, tenantId } from "@posthaste/domain";
 import {

@@ -1,4 +1,3 @@
-/** The contract of `AuditLog`. */
 import { expect } from "@jest/globals";
 import { type AuditEntry, type AuditLog, type AuditPage } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";

@@ -1,4 +1,3 @@
-/** The contract of `DeadLetters`. */
 import { expect } from "@jest/globals";
 import {
   type DeadLetter,

@@ -1,4 +1,3 @@
-/** The contract of `SearchIndexes`. */
 import { expect } from "@jest/globals";
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
 import { aTenant } from "../builders/message.ts";

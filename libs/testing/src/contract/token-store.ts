@@ -5,7 +5,6 @@ import { flowSlots } from "./token-store/flow-slots.ts";
 import { spending } from "./token-store/spending.ts";
 import { type TokenStoreHarness } from "./token-store/harness.ts";
 
-/** `open` makes an empty store. */
 export function describeTokenStore(
   name: string,
   open: () => Promise<TokenStoreHarness>,

@@ -21,7 +21,6 @@ export const name = "orders";
 export const theQueue = queueId(aTenant, name);
 export const manyQueues = 1_000;
 
-/** Inserts messages into the queue, in this order. */
 export const enqueue = (
   harness: QueuesHarness,
   count: number,

@@ -87,7 +87,6 @@ export async function claimOne(
   return claimed;
 }
 
-/** Accepts a message and claims it. */
 export async function insertClaimed(
   harness: RecordsHarness,
   overrides: MessageOverrides = {},
@@ -97,7 +96,6 @@ export async function insertClaimed(
   return claimOne(harness, id);
 }
 
-/** Returns the messages in a line, in its order. */
 export async function inLine(
   { flowLanes }: RecordsHarness,
   lane: FlowId = tightLane,
@@ -168,7 +166,6 @@ export async function clearAll(
   );
 }
 
-/** Inserts a message, delivers it, and clears its follow-ups. */
 export async function insertDelivered(
   harness: RecordsHarness,
   overrides: MessageOverrides = {},

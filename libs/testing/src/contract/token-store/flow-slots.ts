@@ -327,7 +327,6 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   }
 }
 
-/** Begins and ends the calls of these messages. */
 async function finish(tokens: TokenStore, done: readonly MessageId[]): Promise<void> {
   await tokens.use(lane, done);
   await tokens.release(lane, done);

@@ -37,7 +37,7 @@ import {
   type ScheduleGiven,
   type SpendQuota,
   type WaitCommand,
-  workOrHandOn,
+  workOrDefer,
 } from "@posthaste/engine";
 import { type RunAddress, type ScheduleKey, type Tenant } from "@posthaste/ports";
 import { type NodePorts } from "./mutate.ts";
@@ -126,7 +126,7 @@ export function simulatedGateway(node: string, ports: Ports) {
       );
       const until = parts.clock.passedMs() + bulkCallMsMax;
       if (!isAsync && begun.isNew)
-        void workOrHandOn(parts, begun.action, until).catch(() => undefined);
+        void workOrDefer(parts, begun.action, until).catch(() => undefined);
       return begun.action.id;
     },
     hasEnded: async (tenant: TenantId, id: BulkActionId) => {

@@ -14,7 +14,7 @@ import {
   type Settlement,
   settleAttempt,
 } from "@posthaste/domain";
-import { announce, type FollowUpPorts, tellSettled } from "@posthaste/engine";
+import { announce, type FollowUpPorts, reportSettled } from "@posthaste/engine";
 import { type EventBus, type Hint, pause, type SettledEvent } from "@posthaste/ports";
 import { Scheduler } from "@posthaste/scheduler";
 import {
@@ -116,7 +116,7 @@ function instantDeliverer(ports: FollowUpPorts, clock: VirtualClock) {
       const items = each?.kind === "ok" ? each.left : [];
       const fact = append.find((item) => item.kind === "fact");
       // A fact that the bus does not accept stays in the outbox, and rings.
-      tellSettled(ports, { message, outbox: items, fact }).catch(() => undefined);
+      reportSettled(ports, { message, outbox: items, fact }).catch(() => undefined);
     }
   };
   return {

@@ -4,7 +4,7 @@ import { recordingLog } from "@posthaste/testing";
 import { joinKafka, type RunningKafka, startKafka } from "@posthaste/local";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Admin, Kafka, logLevel } from "kafkajs";
-import { aSettled, eventually, sayFacts } from "./events.fixture.ts";
+import { aSettled, eventually, publishFacts } from "./events.fixture.ts";
 import { type KafkaBus } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
@@ -118,7 +118,7 @@ describe("while one of two brokers is away", () => {
 
       const another = await buses.open();
 
-      await sayFacts(another, [aSettled()]);
+      await publishFacts(another, [aSettled()]);
       expect(another.counts()).toMatchObject({ events: 1 });
     },
     testMsMax,
@@ -137,7 +137,7 @@ describe("while one of two brokers is away", () => {
         ups.push(bus.isUp());
       }
       await second.process.restart();
-      await sayFacts(bus, [fact]);
+      await publishFacts(bus, [fact]);
 
       expect(ups).toEqual([false, false]);
       expect(bus.isUp()).toBe(true);
@@ -183,7 +183,7 @@ function speak(bus: KafkaBus) {
   const one = async (): Promise<void> => {
     while (!over.signal.aborted) {
       const fact = aSettled();
-      await sayFacts(bus, [fact]);
+      await publishFacts(bus, [fact]);
       said.add(fact.id);
     }
   };

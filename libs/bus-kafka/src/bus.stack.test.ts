@@ -6,7 +6,7 @@ import { Kafka, logLevel } from "kafkajs";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { encode } from "./codec.ts";
-import { aHint, aSettled, eventually, refuses, sayFacts } from "./events.fixture.ts";
+import { aHint, aSettled, eventually, refuses, publishFacts } from "./events.fixture.ts";
 import { type KafkaBus, type KafkaBusOptions } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
@@ -29,12 +29,12 @@ describe("heard events", () => {
       const [first, second] = [new Set<string>(), new Set<string>()];
       const leave = await bus.subscribe("message.settled", "group", hearing(first));
       const [early, late] = [facts(20), facts(1)];
-      await sayFacts(bus, early);
+      await publishFacts(bus, early);
       await eventually(() => first.size === early.length);
       await leave();
 
       await bus.subscribe("message.settled", "group", hearing(second));
-      await sayFacts(bus, late);
+      await publishFacts(bus, late);
       await eventually(() => second.size > 0);
 
       expect([...second]).toEqual(late.map(({ id }) => id));
@@ -49,7 +49,7 @@ describe("heard events", () => {
       const heard = new Set<string>();
       await bus.subscribe("message.settled", "group", hearing(heard));
       const said = facts(50);
-      await sayFacts(bus, said);
+      await publishFacts(bus, said);
       await eventually(() => heard.size === said.length);
 
       await eventually(async () => (await committed("group", "message.settled")) >= said.length);
@@ -68,11 +68,11 @@ describe("heard events", () => {
       const [before, after] = [new Set<string>(), new Set<string>()];
       const leave = await bus.subscribe("message.settled", "group", hearing(before));
       const [early, removed, left] = [facts(5), facts(5), facts(5)];
-      await sayFacts(bus, early);
+      await publishFacts(bus, early);
       await eventually(() => before.size === early.length);
       await leave();
-      await sayFacts(bus, removed);
-      await sayFacts(bus, left);
+      await publishFacts(bus, removed);
+      await publishFacts(bus, left);
       await removeBefore("message.settled", early.length + removed.length);
 
       await bus.subscribe("message.settled", "group", hearing(after));
@@ -128,7 +128,7 @@ describe("heard events", () => {
         throw new Error("the store is away");
       });
       const said = facts(10);
-      await sayFacts(bus, said);
+      await publishFacts(bus, said);
       await eventually(() => offers > 0);
       await leave();
 
@@ -154,7 +154,7 @@ it(
     await bus.subscribe("message.settled", "hurried", counting("hurried"));
     await bus.subscribe("message.settled", "gathering", counting("gathering"), { gatherMs: 2_000 });
 
-    for (const fact of facts(50)) await sayFacts(bus, [fact]);
+    for (const fact of facts(50)) await publishFacts(bus, [fact]);
 
     await eventually(() => heard.get("hurried") === 50 && heard.get("gathering") === 50);
     expect(offers.get("gathering")).toBeLessThan((offers.get("hurried") ?? 0) / 2);
@@ -167,7 +167,7 @@ it(
   async () => {
     const bus = await buses.open();
     const said = facts(10);
-    await sayFacts(bus, said);
+    await publishFacts(bus, said);
     const heard = new Set<string>();
 
     await bus.subscribe("message.settled", "group", hearing(heard));
@@ -192,7 +192,7 @@ it(
     });
     const said = facts(6_000);
 
-    for (let i = 0; i < said.length; i += 500) await sayFacts(bus, said.slice(i, i + 500));
+    for (let i = 0; i < said.length; i += 500) await publishFacts(bus, said.slice(i, i + 500));
     await eventually(() => bus.counts().pauses > 0);
     gate.resolve();
 
@@ -259,7 +259,7 @@ it(
 
     await Promise.all([
       refuses(bus, [large], /the broker refuses an event of \d+ bytes/),
-      ...small.map((fact) => sayFacts(bus, [fact])),
+      ...small.map((fact) => publishFacts(bus, [fact])),
     ]);
 
     await eventually(() => small.every(({ id }) => heard.has(id)));
@@ -378,7 +378,7 @@ it(
     });
     await bus.subscribe("message.settled", "group", async () => undefined);
 
-    await sayFacts(bus, [aSettled()]);
+    await publishFacts(bus, [aSettled()]);
 
     await eventually(() => contexts.length > 0);
     expect(contexts[0]).toEqual({ traceparent });

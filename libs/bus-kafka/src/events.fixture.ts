@@ -23,7 +23,7 @@ export function aSettled(
 }
 
 /** Publishes the facts again until they are acknowledged, as an outbox does, even on a busy host. */
-export const sayFacts = (bus: EventBus, facts: readonly SettledEvent[]): Promise<void> =>
+export const publishFacts = (bus: EventBus, facts: readonly SettledEvent[]): Promise<void> =>
   eventually(() =>
     bus.publish("message.settled", facts).then(
       () => true,

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { blocksOf } from "@posthaste/testing/pages";
 import { type Admin, Kafka, logLevel } from "kafkajs";
-import { aSettled, eventually, sayFacts } from "./events.fixture.ts";
+import { aSettled, eventually, publishFacts } from "./events.fixture.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
 const testMsMax = 180_000;
@@ -49,7 +49,7 @@ describe("without provisioning", () => {
         heard.push(...events.map(({ id }) => id));
       });
       const fact = aSettled();
-      await sayFacts(bus, [fact]);
+      await publishFacts(bus, [fact]);
 
       await eventually(() => heard.includes(fact.id));
       expect(bus.problem()).toBeUndefined();

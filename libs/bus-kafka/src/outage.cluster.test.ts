@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type RunningKafka, startKafka } from "@posthaste/local";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
-import { aHint, aSettled, eventually, sayFacts } from "./events.fixture.ts";
+import { aHint, aSettled, eventually, publishFacts } from "./events.fixture.ts";
 import { type KafkaBus } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 import { testsOfOneOutage } from "./outage.fixture.ts";
@@ -107,7 +107,7 @@ describe("a broker that is killed and comes back", () => {
         await expect(bus.publish("message.settled", [fact])).rejects.toThrow("not acknowledged");
 
         await back();
-        await sayFacts(bus, [fact]);
+        await publishFacts(bus, [fact]);
         await eventually(() => heard.has(fact.id));
         expect(heard).toContain(fact.id);
       },
@@ -155,7 +155,7 @@ describe("a broker that is killed and comes back", () => {
 
         await back();
         const fact = aSettled();
-        await sayFacts(bus, [fact]);
+        await publishFacts(bus, [fact]);
 
         await eventually(() => heard.has(fact.id));
         expect(heard).toContain(fact.id);
@@ -185,7 +185,7 @@ it(
     const fact = aSettled();
 
     kafka.process.pause();
-    const said = sayFacts(bus, [fact]);
+    const said = publishFacts(bus, [fact]);
     await eventually(() => !bus.isUp() && !bus.hears("message.settled"));
     kafka.process.resume();
     await said;
@@ -210,7 +210,7 @@ async function speakUntil(end: AbortSignal, bus: KafkaBus, said: Set<string>): P
   const speak = async (): Promise<void> => {
     while (!end.aborted) {
       const fact = aSettled();
-      await sayFacts(bus, [fact]);
+      await publishFacts(bus, [fact]);
       said.add(fact.id);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

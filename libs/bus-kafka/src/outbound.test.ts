@@ -6,7 +6,7 @@ import { type Message, type TopicMessages } from "kafkajs";
 import { decode, encode } from "./codec.ts";
 import { type Counts, newCounts } from "./counts.ts";
 import { aHint } from "./events.fixture.ts";
-import { factMsMax, Outbound, type Saying } from "./outbound.ts";
+import { factMsMax, Outbound, type OutgoingEvent } from "./outbound.ts";
 
 describe("one send at a time for each partition", () => {
   it("events published during a send go together in the next send", async () => {
@@ -46,7 +46,7 @@ describe("one send at a time for each partition", () => {
 
   it("a hint equal to one that waits for its partition is not published again", async () => {
     const { outbound, way } = opened();
-    const wake = (text: string, once: string): Saying => ({ ...aSaying(0, text), once });
+    const wake = (text: string, once: string): OutgoingEvent => ({ ...aSaying(0, text), once });
 
     outbound.hint([wake("a", "lane"), wake("b", "lane"), wake("c", "other")]);
     await turn();
@@ -331,7 +331,7 @@ describe("hints that have records", () => {
 /** Waits a turn of the event loop, in which promises settle. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const aSaying = (partition: number, key: string, bytes = 10): Saying => ({
+const aSaying = (partition: number, key: string, bytes = 10): OutgoingEvent => ({
   topic: "topic",
   partition,
   key,
@@ -340,8 +340,8 @@ const aSaying = (partition: number, key: string, bytes = 10): Saying => ({
 
 const aHintSaid = (
   id: string,
-  { bytes = 1, ...rest }: Partial<Saying> & { bytes?: number } = {},
-): Saying => ({
+  { bytes = 1, ...rest }: Partial<OutgoingEvent> & { bytes?: number } = {},
+): OutgoingEvent => ({
   ...aSaying(0, id),
   value: encode("message.due", {
     ...aHint(),

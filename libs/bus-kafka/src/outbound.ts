@@ -18,7 +18,7 @@ import { isRefusal } from "./refusal.ts";
 import { parentOf } from "./trace.ts";
 
 /** An event to send. `topic` is its name at the broker. */
-export type Saying = {
+export type OutgoingEvent = {
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer | string | null;
@@ -41,7 +41,7 @@ type Waiter = {
   over: boolean;
 };
 type Item = {
-  readonly saying: Saying;
+  readonly saying: OutgoingEvent;
   readonly bytes: number;
   readonly waiter: Waiter | undefined;
   /** Whether the item was in a refused batch, so that it is sent by itself, to find the refused item. */
@@ -100,7 +100,7 @@ export class Outbound {
   }
 
   /** Sends hints, and drops those that cannot be accepted at once. */
-  hint(sayings: readonly Saying[]): void {
+  hint(sayings: readonly OutgoingEvent[]): void {
     for (const saying of sayings) {
       const isFull =
         saying.joins === undefined
@@ -112,7 +112,7 @@ export class Outbound {
   }
 
   /** Resolves when all are acknowledged. Rejects after `factMsMax`, or when the broker refuses one. */
-  fact(sayings: readonly Saying[]): Promise<void> {
+  fact(sayings: readonly OutgoingEvent[]): Promise<void> {
     if (sayings.length === 0) return Promise.resolve();
     if (this.#bytes.fact >= factBytesMax)
       return Promise.reject(new Error(`${this.#bytes.fact} bytes of facts wait for the bus`));
@@ -163,7 +163,7 @@ export class Outbound {
     this.#idle = undefined;
   }
 
-  #lineOf({ topic, partition }: Saying): Line {
+  #lineOf({ topic, partition }: OutgoingEvent): Line {
     const name = `${topic}/${partition}`;
     const line = this.#lines.get(name) ?? newLine(topic, partition);
     this.#lines.set(name, line);
@@ -312,8 +312,8 @@ function batchOf(parts: readonly Part[]): TopicMessages[] {
   return [...byTopic].map(([topic, messages]) => ({ topic, messages }));
 }
 
-function neighbours(items: readonly Item[]): readonly (readonly Saying[])[] {
-  const groups: Saying[][] = [];
+function neighbours(items: readonly Item[]): readonly (readonly OutgoingEvent[])[] {
+  const groups: OutgoingEvent[][] = [];
   let bytes = 0;
   for (const { saying, alone, bytes: own } of items) {
     const group = groups.at(-1);
@@ -326,11 +326,11 @@ function neighbours(items: readonly Item[]): readonly (readonly Saying[])[] {
 }
 
 /** Reports whether two events may share a message. Events of different traces may not. */
-const mayJoin = (a: Saying, b: Saying): boolean =>
+const mayJoin = (a: OutgoingEvent, b: OutgoingEvent): boolean =>
   a.joins !== undefined && a.joins === b.joins && traceOf(a) === traceOf(b);
-const traceOf = ({ headers }: Saying): unknown => parentOf(headers);
+const traceOf = ({ headers }: OutgoingEvent): unknown => parentOf(headers);
 
-function messageOf(together: readonly Saying[]): Message {
+function messageOf(together: readonly OutgoingEvent[]): Message {
   const [first] = together;
   if (!first) throw new Error("a Kafka message of no event");
   const { key, value, partition, headers, joins } = first;
@@ -340,7 +340,7 @@ function messageOf(together: readonly Saying[]): Message {
   return { key: null, value: join(joins, values), ...common };
 }
 
-const bytesOf = ({ key, value, headers }: Saying): number =>
+const bytesOf = ({ key, value, headers }: OutgoingEvent): number =>
   overheadBytes +
   (key?.length ?? 0) +
   (value?.length ?? 0) +

@@ -6,7 +6,7 @@
 import { type Log } from "@posthaste/ports";
 import { type IHeaders, type KafkaMessage } from "kafkajs";
 import { type Counts } from "./counts.ts";
-import { type Saying } from "./outbound.ts";
+import { type OutgoingEvent } from "./outbound.ts";
 import { parkedTopic } from "./topics.ts";
 
 export type Unreadable = {
@@ -22,7 +22,7 @@ export type Park = (unreadable: Unreadable) => Promise<void>;
 
 export function parking(
   prefix: string,
-  say: (sayings: readonly Saying[]) => Promise<void>,
+  say: (sayings: readonly OutgoingEvent[]) => Promise<void>,
   log: Log,
   counts: Counts,
 ): Park {
@@ -35,7 +35,7 @@ export function parking(
   };
 }
 
-function parked(prefix: string, unreadable: Unreadable): Saying {
+function parked(prefix: string, unreadable: Unreadable): OutgoingEvent {
   const { message, topic, partition, group, reason } = unreadable;
   const headers: IHeaders = {
     ...message.headers,

@@ -4,7 +4,7 @@ import { type Clock, type Log, type Topic, type Topics, type WakeEvent } from "@
 import { encode } from "./codec.ts";
 import { type Counts } from "./counts.ts";
 import { type Link } from "./link.ts";
-import { factMsMax, type Outbound, type Saying } from "./outbound.ts";
+import { factMsMax, type Outbound, type OutgoingEvent } from "./outbound.ts";
 import { type PartitionCounts } from "./provision.ts";
 import { placingOf } from "./topics.ts";
 import { outgoing, type Trace } from "./trace.ts";
@@ -69,13 +69,13 @@ export class Publisher {
     partitions: PartitionCounts,
     topic: T,
     events: readonly Topics[T][],
-  ): { readonly sayings: readonly Saying[]; readonly tooLarge: readonly number[] } {
+  ): { readonly sayings: readonly OutgoingEvent[]; readonly tooLarge: readonly number[] } {
     const { link, prefix, trace, counts } = this.#options;
     const name = prefix + topic;
     const count = partitions.get(name) ?? 1;
     const { keyOf, placeOf } = placingOf(topic);
     const headers = outgoing(trace);
-    const sayings: Saying[] = [];
+    const sayings: OutgoingEvent[] = [];
     const tooLarge: number[] = [];
     for (const event of events) {
       const value = encode(topic, event);

@@ -2,7 +2,7 @@
 import { limits } from "@posthaste/domain";
 import { type Document, type UpdateFilter } from "mongodb";
 import { type Connection } from "./connection.ts";
-import { isUnderstood } from "./messages/stored.ts";
+import { isKnownFormat } from "./messages/stored.ts";
 
 type Answer = Pick<Connection, "again" | "collection">;
 type StoredAlarm = { readonly _id: string; readonly shard: number; readonly wakeAt?: number };
@@ -22,7 +22,7 @@ export async function ringDue<Stored extends StoredAlarm>(
   const isDue = { wakeAt: { $lte: now, $exists: true } };
   const found = await again(() =>
     alarms
-      .find<Stored>({ shard: { $in: [...shards] }, ...isDue, ...isUnderstood }, { projection })
+      .find<Stored>({ shard: { $in: [...shards] }, ...isDue, ...isKnownFormat }, { projection })
       .sort({ wakeAt: 1 })
       .limit(limit)
       .toArray(),
@@ -40,7 +40,7 @@ export async function nextAlarmOf(
   name: string,
   shards: readonly number[],
 ): Promise<number | undefined> {
-  const isSet = { wakeAt: { $gt: 0, $exists: true }, ...isUnderstood };
+  const isSet = { wakeAt: { $gt: 0, $exists: true }, ...isKnownFormat };
   const byAlarm = { projection: { wakeAt: 1 }, sort: { wakeAt: 1 } } as const;
   const next = await again(() =>
     collection<StoredAlarm>(name).findOne({ shard: { $in: [...shards] }, ...isSet }, byAlarm),

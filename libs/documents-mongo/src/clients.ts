@@ -31,7 +31,7 @@ export const patienceMsDefault = 2_500;
 /** The longest silence of a connection, as a multiple of `patienceMs`. */
 export const silencesMs = 4;
 /** Turns off the limit on a connection's silence, or on the wait of a write for a majority. */
-export const forEver = 0;
+export const noTimeout = 0;
 
 export const openClient = (
   { tls, uri }: Address,

@@ -24,7 +24,7 @@ import { MongoClient } from "mongodb";
 import { settlementOf } from "./messages/harness.fixture.ts";
 import { type DocumentsMigration, openDocumentsMigration } from "./migrate.ts";
 import { type Documents, openDocuments } from "./open.ts";
-import { patienceMs as longPatienceMs, untilUp, untilWhole } from "./opened.fixture.ts";
+import { patienceMs as longPatienceMs, untilUp, untilIndexed } from "./opened.fixture.ts";
 
 jest.setTimeout(300_000);
 
@@ -88,7 +88,7 @@ describe("a build of indexes", () => {
   let migration: DocumentsMigration;
   beforeEach(async () => {
     await open();
-    await untilWhole(documents);
+    await untilIndexed(documents);
     await insert(newMessages(10));
     client = new MongoClient(set.uri);
     await client.db(database).collection("messages").dropIndex(dropped);

@@ -18,7 +18,7 @@ import { type Db, type Document, type MongoClient } from "mongodb";
 import {
   type Address,
   databaseOf,
-  forEver,
+  noTimeout,
   openClient,
   patienceMsDefault,
   silencesMs,
@@ -78,11 +78,11 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const side = open(asideConnectionsMax, silenceMs);
   const lists = open(heavyPool, silenceMs);
   // The server is silent while it builds an index. The driver's own monitor notices a server that is gone.
-  const building = open(1, forEver);
+  const building = open(1, noTimeout);
   const of = (client: MongoClient, name = database): Db => databaseOf(client, name, patienceMs);
   const preparation = createPreparation({
     ...{ clock, log, patienceMs, owner: random.text(ownerLength) },
-    ...{ db: of(side), patientDb: databaseOf(building, database, forEver) },
+    ...{ db: of(side), patientDb: databaseOf(building, database, noTimeout) },
     wanted: { indexes, migrations },
   });
   const gate = createGate(clock, { ...heavyBounds, tasksMax: heavyPool, waitMsMax: patienceMs });

@@ -7,7 +7,7 @@ import { allIndexes } from "./all-indexes.ts";
 import {
   type Address,
   databaseOf,
-  forEver,
+  noTimeout,
   openClient,
   patienceMsDefault as patienceMs,
   silencesMs,
@@ -18,7 +18,7 @@ import { prepareAlone } from "./preparation/alone.ts";
 import { migrations } from "./preparation/formats.ts";
 import { heldLease } from "./preparation/lease.ts";
 import { buildersOf } from "./preparation/meta.ts";
-import { lackOf, type Wanted } from "./preparation/prepare.ts";
+import { missingIn, type Wanted } from "./preparation/prepare.ts";
 
 export type DocumentsMigrationOptions = Address & {
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export function openDocumentsMigration(
     ...{ patienceMs, connections: connectionsMax },
     silenceMs: silencesMs * patienceMs,
   });
-  const patient = openClient(options, { patienceMs, connections: 1, silenceMs: forEver });
+  const patient = openClient(options, { patienceMs, connections: 1, silenceMs: noTimeout });
   const db = databaseOf(client, database, patienceMs);
   const ending = new AbortController();
   let told: string | undefined;
@@ -52,11 +52,11 @@ export function openDocumentsMigration(
   };
   const builder = {
     ...{ clock, db, tell, owner: random.text(ownerLength), ending: ending.signal },
-    patientDb: databaseOf(patient, database, forEver),
+    patientDb: databaseOf(patient, database, noTimeout),
   };
 
   const goOn = async (): Promise<boolean> => {
-    const { hasReplaced, indexes, isUnmarked, migrations: left } = await lackOf(db, wanted);
+    const { hasReplaced, indexes, isUnmarked, migrations: left } = await missingIn(db, wanted);
     if (indexes.length === 0 && left.length === 0 && !isUnmarked && !hasReplaced) return true;
     const doing = await heldLease(buildersOf(db));
     if (doing !== undefined || !(await prepareAlone(wanted, builder))) {
@@ -68,7 +68,7 @@ export function openDocumentsMigration(
 
   return {
     missing: async () => {
-      const { indexes, migrations: left } = await lackOf(db, wanted);
+      const { indexes, migrations: left } = await missingIn(db, wanted);
       return [
         ...left.map(({ name }) => `documents: ${name}`),
         ...indexes.map((index) => `index ${nameOf(index)} of ${index.collection}, ${index.is}`),

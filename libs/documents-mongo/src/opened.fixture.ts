@@ -48,7 +48,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
     const lists = connection.heavy.collection("lists").db.client;
     const others = [connection.db.client, aside.db.client];
     queries = watchQueries({ lists, others }, database, indexes, heavyMs);
-    await untilWhole(link);
+    await untilIndexed(link);
   }, 2 * patienceMs);
   afterAll(async () => {
     await link?.drop();
@@ -95,7 +95,9 @@ function withOptions(uri: string, options: Readonly<Record<string, string>>): st
 }
 
 /** Waits until all indexes are there, also the wanted ones. */
-export async function untilWhole(link: Pick<Link, "building" | "isUp" | "problem">): Promise<void> {
+export async function untilIndexed(
+  link: Pick<Link, "building" | "isUp" | "problem">,
+): Promise<void> {
   await untilUp(link);
   while (link.building() !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));
 }

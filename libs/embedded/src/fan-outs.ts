@@ -9,7 +9,7 @@ import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import {
   advanceTo,
-  aheadFrom,
+  tooFarAheadAfter,
   type FanOut,
   type FanOutTarget,
   flowsOf,
@@ -25,9 +25,9 @@ import { integer, optionalInteger, type Row, stored, text } from "./database/row
 import { type Lanes } from "./lanes.ts";
 import { bodyFrom, type Configurations, wholeText } from "./messages/configurations.ts";
 import { idOf, type Names } from "./messages/names.ts";
-import { isUnderstood } from "./messages/records.ts";
+import { isKnownFormat } from "./messages/records.ts";
 import { type Positions } from "./positions.ts";
-import { type QueueRows, type Spot } from "./queues/rows.ts";
+import { type QueueRows, type QueuePlace } from "./queues/rows.ts";
 import { type TenantKeys } from "./tenants.ts";
 import { type Windows } from "./tokens/windows.ts";
 
@@ -47,7 +47,7 @@ type Parts = {
 type Keeper = {
   readonly position: number;
   readonly reserved: number;
-  readonly spot: Spot | undefined;
+  readonly spot: QueuePlace | undefined;
 };
 
 export type FanOutRows = Alarms & {
@@ -83,14 +83,14 @@ export function openFanOuts(parts: Parts): FanOutRows {
   const freeChunks = db.prepare("DELETE FROM chunk_uses WHERE parent = ?");
   const select = db.prepare(`
     SELECT f.*, b.bytes, b.crc AS body_crc FROM fan_outs f LEFT JOIN bodies b ON b.position = f.position
-    WHERE f.position = ? AND f.name = ? AND f.tenant = ? AND f.${isUnderstood}`);
+    WHERE f.position = ? AND f.name = ? AND f.tenant = ? AND f.${isKnownFormat}`);
   const expanding = db.prepare(`
     SELECT position, name FROM fan_outs
-    WHERE wake_at IS NOT NULL AND tenant = ? AND position > ? AND position < ? AND ${isUnderstood}
+    WHERE wake_at IS NOT NULL AND tenant = ? AND position > ? AND position < ? AND ${isKnownFormat}
     ORDER BY position LIMIT ?`);
   const advance = db.prepare(`
     UPDATE fan_outs SET up_to = ?, ended_at = ?, wake_at = ?
-    WHERE position = ? AND name = ? AND ended_at IS NULL AND up_to = ? AND ${isUnderstood} RETURNING queue`);
+    WHERE position = ? AND name = ? AND ended_at IS NULL AND up_to = ? AND ${isKnownFormat} RETURNING queue`);
   const keeper = db.prepare(
     "SELECT position, first, queue, queue_place FROM fan_outs WHERE position = ? AND name = ?",
   );
@@ -105,7 +105,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
     WHERE fan_outs.position = gone.body_of`);
   const removable = db.prepare(`
     SELECT position FROM fan_outs
-    WHERE ended_at IS NOT NULL AND children = 0 AND (ended_at < ? OR ended_at > ?) AND ${isUnderstood}
+    WHERE ended_at IS NOT NULL AND children = 0 AND (ended_at < ? OR ended_at > ?) AND ${isKnownFormat}
       AND shard IN (SELECT value FROM json_each(?)) LIMIT ?`);
   const remove = db.prepare(
     "DELETE FROM fan_outs WHERE position IN (SELECT value FROM json_each(?))",
@@ -194,7 +194,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
     removeChildren: (gone) => void removeChildren.run(gone),
     removable: (shards, endedBefore, limit) =>
       removable
-        .all(endedBefore, aheadFrom(0, clock.now()), shards, limit)
+        .all(endedBefore, tooFarAheadAfter(0, clock.now()), shards, limit)
         .map((row) => integer(row["position"])),
     remove: (gone) => void remove.run(gone),
   };

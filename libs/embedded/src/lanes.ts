@@ -30,7 +30,7 @@ import {
 import { type Clock } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "./database/alarms.ts";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
-import { isUnderstood } from "./messages/records.ts";
+import { isKnownFormat } from "./messages/records.ts";
 
 export type Lanes = Alarms & {
   /** Sets the lane's limits, and wakes the lane if they change. For use inside a write. */
@@ -102,7 +102,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     "UPDATE lanes SET window_started_at = ?, window_count = ? WHERE id = ?",
   );
   const unused = db.prepare(
-    `SELECT * FROM lanes WHERE wake_at IS NULL AND used_at <= ? AND ${isUnderstood} ORDER BY used_at LIMIT ?`,
+    `SELECT * FROM lanes WHERE wake_at IS NULL AND used_at <= ? AND ${isKnownFormat} ORDER BY used_at LIMIT ?`,
   );
   const hasRecord = db.prepare("SELECT 1 FROM messages WHERE lane = ? LIMIT 1");
   const remove = db.prepare("DELETE FROM lanes WHERE key = ?");

@@ -11,7 +11,7 @@ import { type Clock, type Log } from "@posthaste/ports";
 import { sqliteCode } from "./database/failures.ts";
 import { integer, type Row } from "./database/rows.ts";
 import { alarmAt, soonest } from "./lanes.ts";
-import { claimedCode, firstFinishedCode, isUnderstood, stateCodes } from "./messages/records.ts";
+import { claimedCode, firstFinishedCode, isKnownFormat, stateCodes } from "./messages/records.ts";
 import { type Store } from "./messages/store.ts";
 import { positionAt } from "./positions.ts";
 import { headColumns, runFrom } from "./runs/rows.ts";
@@ -113,7 +113,7 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
   /** Rows that this build does not understand keep their alarm (ADR 27). */
   const ringNow = (set: string, rows = "TRUE"): void =>
     void db
-      .prepare(`UPDATE ${set} WHERE wake_at > ? AND ${rows} AND ${isUnderstood}`)
+      .prepare(`UPDATE ${set} WHERE wake_at > ? AND ${rows} AND ${isKnownFormat}`)
       .run(now, now);
   db.exec("BEGIN IMMEDIATE");
   try {
@@ -127,7 +127,7 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
     // Canceled calls ended with their process.
     db.exec(
       `UPDATE messages SET runs_until = NULL
-       WHERE position IN (SELECT message FROM turns) AND runs_until IS NOT NULL AND ${isUnderstood}`,
+       WHERE position IN (SELECT message FROM turns) AND runs_until IS NOT NULL AND ${isKnownFormat}`,
     );
     for (const rows of ["fan_outs", "bulk_actions"]) ringNow(`${rows} SET wake_at = ?`);
     ringSchedules(db, now);
@@ -141,10 +141,10 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
 }
 
 function release(db: DatabaseSync, positions: string, now: number): void {
-  const claimed = `position IN (SELECT value FROM json_each(?)) AND ${isUnderstood}`;
+  const claimed = `position IN (SELECT value FROM json_each(?)) AND ${isKnownFormat}`;
   db.prepare(`
     UPDATE lanes SET ${alarmAt(soonest)}
-    WHERE ${isUnderstood} AND key IN (SELECT lane FROM messages WHERE ${claimed})`).run(
+    WHERE ${isKnownFormat} AND key IN (SELECT lane FROM messages WHERE ${claimed})`).run(
     now,
     now,
     positions,
@@ -162,7 +162,7 @@ function release(db: DatabaseSync, positions: string, now: number): void {
  * Matches schedules and runs that have rung without being worked: their alarm is no further ahead than a ring moves
  * it. The ones whose own time has come ring now, and the rest at their time.
  */
-const rungAndLeft = `wake_at > ? AND wake_at <= ? AND ${isUnderstood}`;
+const rungAndLeft = `wake_at > ? AND wake_at <= ? AND ${isKnownFormat}`;
 
 function ringSchedules(db: DatabaseSync, now: number): void {
   const next = "iif(json ->> '$.pending' IS NULL, coalesce(json ->> '$.next', 0), 0)";

@@ -18,16 +18,16 @@ export {
   type FollowUpPorts,
   followUpSome,
   type Outbox,
-  tellSettled,
+  reportSettled,
 } from "./follow-up/follow-up.ts";
 export {
   beginBulkAction,
   type BulkPorts,
   cancelRunsSoon,
   endOfBulkAction,
-  workOrHandOn,
+  workOrDefer,
 } from "./bulk/bulk-actions.ts";
-export { hasMore, serveLane, tellTurns, type TurnPorts } from "./lanes/turns.ts";
+export { hasMore, serveLane, announceTurns, type TurnPorts } from "./lanes/turns.ts";
 export {
   type FlowKeyNow,
   listFlowKeys,
@@ -67,7 +67,7 @@ export { placeWait, type WaitCommand } from "./runs/waits.ts";
 export { hookRun, type Notified, notify, notifyRun, runForEvent } from "./runs/notify.ts";
 export { type Waiter, waitersOf } from "./runs/kept-waits.ts";
 export { cancelRunsMatching } from "./runs/cancel-runs.ts";
-export { cancelFunction, tellAgain } from "./runs/failure-function.ts";
+export { cancelFunction, restartFailureFunction } from "./runs/failure-function.ts";
 export { restartRun } from "./runs/restart.ts";
 export { resumeRun } from "./runs/resume.ts";
 export { beginHeld, type UsePorts } from "./runs/uses.ts";

@@ -119,7 +119,7 @@ export {
   RefusedError,
   StoreError,
   type StoreErrorCode,
-  understood,
+  requireKnownFormat,
   untilAvailable,
 } from "./store-error.ts";
 export {
@@ -130,7 +130,7 @@ export {
   type TokenStore,
   type Window,
 } from "./token-store.ts";
-export { type RunLog, type RunPage, type SomeParts } from "./run-log.ts";
+export { type RunLog, type RunPage, type PartsPage } from "./run-log.ts";
 export {
   type BriefFor,
   type Briefing,

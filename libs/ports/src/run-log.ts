@@ -16,7 +16,7 @@ import { type Page } from "./message-log.ts";
 
 export type RunPage = Pick<PageRequest, "after" | "bytesMax" | "limit">;
 
-export type SomeParts = { readonly parts: readonly RunPart[]; readonly next?: PartName };
+export type PartsPage = { readonly parts: readonly RunPart[]; readonly next?: PartName };
 
 export interface RunLog {
   /** Lists runs by the time of their starts. */
@@ -27,7 +27,7 @@ export interface RunLog {
    * Returns parts after `after` in name order, as many as `runReadBytesMax` holds; none of a run that has been swept.
    * `next`: there may be more after it.
    */
-  parts(run: RunRef, after?: PartName): Promise<SomeParts>;
+  parts(run: RunRef, after?: PartName): Promise<PartsPage>;
   /** Returns the latest `runAttemptsShownMax` attempts, in order of time. */
   attempts(run: RunRef): Promise<readonly RunAttempt[]>;
   /**

@@ -1,4 +1,4 @@
-import { isUnderstood } from "@posthaste/domain";
+import { isKnownFormat } from "@posthaste/domain";
 import { type Clock, pause } from "./clock.ts";
 
 /**
@@ -31,8 +31,8 @@ export const isStoreError = (error: unknown): error is StoreError =>
  * Returns `found` if this build understands its format. Otherwise throws `unavailable`, so that the caller asks again, and leaves
  * the work to a process of the build that wrote it (ADR 27).
  */
-export function understood<T extends { readonly format?: number }>(found: T): T {
-  if (isUnderstood(found)) return found;
+export function requireKnownFormat<T extends { readonly format?: number }>(found: T): T {
+  if (isKnownFormat(found)) return found;
   throw new StoreError("unavailable", "a newer build of the service wrote this");
 }
 

@@ -5,7 +5,7 @@
  * query of a URL, a header or a body (docs/design/security#what-is-logged).
  */
 
-import { agoMs } from "@posthaste/domain";
+import { elapsedMs } from "@posthaste/domain";
 
 /** `00-<32 hex>-<16 hex>-01` */
 export type TraceParent = string;
@@ -71,7 +71,7 @@ const traceMs = 600_000;
 
 /** Returns the cause of a span at `now` of a message accepted at `since`. */
 export const causeOf = (trace: TraceParent, since: number, now: number): Cause =>
-  agoMs(since, Infinity, now) <= traceMs ? { parent: trace } : { link: trace };
+  elapsedMs(since, Infinity, now) <= traceMs ? { parent: trace } : { link: trace };
 
 /** Returns the id by which logs and backends know the trace. */
 export const traceIdOf = (trace: TraceParent | undefined): string | undefined =>

@@ -3,7 +3,7 @@
  * state does not hold. All times but `startedAt` are by `passedMs`, so a clock that is set cuts no call short.
  */
 import {
-  agoMs,
+  elapsedMs,
   type InState,
   limits,
   originHash,
@@ -84,7 +84,7 @@ export const newAttempt = (
   origin,
   bytes: place ? 0 : sentBytes(record.message),
   state: place ? { kind: "waiting", place } : waiting,
-  madeAt: clock.passedMs() - agoMs(record.message.createdAt, limits.leaseMs, clock.now()),
+  madeAt: clock.passedMs() - elapsedMs(record.message.createdAt, limits.leaseMs, clock.now()),
   leasedAt,
   renewalAskedAt: Number.NEGATIVE_INFINITY,
   span: undefined,
@@ -155,8 +155,8 @@ function enter<K extends Kind>(attempt: Attempt, state: States[K]): Attempt<K> {
  * begun that much earlier.
  */
 export function leasedAtOf({ message, state }: InState<"claimed">, clock: Times): number {
-  const lackMs = limits.leaseMs - agoMs(message.createdAt, limits.leaseMs, state.leaseUntil);
-  const ago = agoMs(state.leaseUntil - limits.leaseMs, limits.leaseMs, clock.now());
+  const lackMs = limits.leaseMs - elapsedMs(message.createdAt, limits.leaseMs, state.leaseUntil);
+  const ago = elapsedMs(state.leaseUntil - limits.leaseMs, limits.leaseMs, clock.now());
   return clock.passedMs() - Math.max(lackMs, ago);
 }
 

@@ -15,7 +15,7 @@ import { beginHeld, type UsePorts } from "@posthaste/engine";
 import { type RunStore } from "@posthaste/ports";
 import { type Attempt, type Calling } from "./attempt.ts";
 import { Histories } from "./histories.ts";
-import { ourFault } from "./report.ts";
+import { ownFailure } from "./report.ts";
 
 /** The histories kept in memory for the next deliveries of their runs. */
 const historyBytesMax = 64 * 1024 * 1024;
@@ -48,7 +48,7 @@ export class Briefing {
       if (this.#isFetched(run)) return await this.#asked(run, epoch);
       return await this.#read(state, run, epoch, this.#histories.known(run.root));
     } catch (error) {
-      return ourFault(`the history of the run could not be read: ${String(error)}`);
+      return ownFailure(`the history of the run could not be read: ${String(error)}`);
     }
   }
 
@@ -101,11 +101,12 @@ export class Briefing {
     try {
       if (!needsMark(await this.#runs.get(run), run)) return outcome;
       const [start] = await records.get(tenant, [run.root]);
-      if (start && mayTell(start)) return ourFault("the start of the run is still being answered");
+      if (start && mayTell(start))
+        return ownFailure("the start of the run is still being answered");
       // The start has been told: the head has its outcome by now.
       return needsMark(await this.#runs.get(run), run) ? asUnmarked(dialect, outcome) : outcome;
     } catch (error) {
-      return ourFault(`the run of an answer without a mark could not be read: ${String(error)}`);
+      return ownFailure(`the run of an answer without a mark could not be read: ${String(error)}`);
     }
   }
 }

@@ -26,7 +26,7 @@ import { type Attempt, mayBegin } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
 import { type Leases } from "./leases.ts";
-import { ourFault } from "./report.ts";
+import { ownFailure } from "./report.ts";
 import { type Settling } from "./settling.ts";
 import { Suspects } from "./suspects.ts";
 import { startAttemptSpan, traceOf } from "./trace.ts";
@@ -141,7 +141,7 @@ export class Calls {
       call.sending = this.#ports.sender.send(request);
       call.permit.locate(call.sending.address);
     } catch (error) {
-      return done(ourFault(`the request could not be made: ${String(error)}`));
+      return done(ownFailure(`the request could not be made: ${String(error)}`));
     }
     void call.sending.outcome.then(done);
   }
@@ -167,7 +167,7 @@ export class Calls {
   ): Promise<void> {
     const tenant = await this.#ports.tenants.find(attempt.tenant).catch(() => undefined);
     if (tenant) this.#call(attempt, done);
-    else done(ourFault("the tenant of this message is unknown"));
+    else done(ownFailure("the tenant of this message is unknown"));
   }
 }
 

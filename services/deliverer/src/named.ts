@@ -10,7 +10,7 @@
  */
 import {
   type InState,
-  isUnderstood,
+  isKnownFormat,
   leftMs as leftOf,
   limits,
   type MessageId,
@@ -76,7 +76,7 @@ export class Named {
     const { message, state } = record;
     const now = this.#clock.now();
     if (this.#taken.has(message.id) || attempts.has(message.id)) return this.#count("again");
-    const isMine = state.owner === owner && isUnderstood(message);
+    const isMine = state.owner === owner && isKnownFormat(message);
     const leftMs = leftOf(state.leaseUntil, limits.leaseMs, now);
     const isLate = leftMs <= limits.leaseSafetyMs;
     if (isLate || !isMine) this.#count(isMine ? "late" : "foreign");

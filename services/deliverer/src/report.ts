@@ -85,7 +85,7 @@ export class Report {
 }
 
 /** Returns the outcome of an attempt that failed in this process; the message keeps its retries. */
-export const ourFault = (text: string): Outcome => ({
+export const ownFailure = (text: string): Outcome => ({
   kind: "infrastructure",
   code: "internal",
   text,

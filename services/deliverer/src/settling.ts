@@ -27,8 +27,8 @@ import {
 import {
   type FollowUpPorts,
   hasMore,
-  tellSettled,
-  tellTurns,
+  reportSettled,
+  announceTurns,
   type Tenants,
   type TurnPorts,
   wakeLane,
@@ -325,7 +325,7 @@ export class Settling {
       this.#moveOn(message, next).catch(postponed("slot.kept")),
       this.#tellTurns(look).catch(postponed("turn.kept")),
       left.length > 0 &&
-        tellSettled(this.#ports, { message, outbox: left, fact }).catch(
+        reportSettled(this.#ports, { message, outbox: left, fact }).catch(
           postponed("follow-up.postponed"),
         ),
     ]);
@@ -347,7 +347,7 @@ export class Settling {
     if (!looked) return;
     const { bus, clock } = this.#ports;
     if (looked.claimed) this.#take(looked.claimed, looked.askedAt);
-    await tellTurns(this.#ports, looked, (hints) => this.#parts.attempts.share(hints));
+    await announceTurns(this.#ports, looked, (hints) => this.#parts.attempts.share(hints));
     if (hasMore(looked)) await bus.publish("scheduler.wake", [wakeLane(looked.queue, clock.now())]);
   }
 

@@ -4,7 +4,7 @@
  *
  * (1) At most `answeredMax` deliveries of half a minute are looked up.
  */
-import { deliveryOf, type InRun, standsStill } from "@posthaste/domain";
+import { deliveryOf, type InRun, isStuck } from "@posthaste/domain";
 import { type Clock, type Log, type Metrics, noMetrics, type RunStore } from "@posthaste/ports";
 
 const answeredMax = 1_000;
@@ -54,7 +54,7 @@ export class StandingRuns {
         const [first] = deliveries;
         const run = first && (await runs.get(first));
         for (const { part } of run ? deliveries : [])
-          if (run && standsStill(run, part)) this.#count(part);
+          if (run && isStuck(run, part)) this.#count(part);
       }
     } catch (error) {
       log.warn("runs.unread", { error });

@@ -1,6 +1,6 @@
 /** The spans of the deliverer: claims and attempts of messages whose trace is sampled, and failed attempts and retries of all others. */
 import {
-  agoMs,
+  elapsedMs,
   type InState,
   isSuccess,
   limits,
@@ -44,7 +44,7 @@ export function traceClaim(
 /** Records the taking of a named message: a span from its insert until its hint arrives here. */
 export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void =>
   traceClaim(tracer, record, {
-    tookMs: agoMs(record.message.createdAt, limits.namedLeaseMs, now),
+    tookMs: elapsedMs(record.message.createdAt, limits.namedLeaseMs, now),
     now,
     batch: 1,
   });

@@ -6,7 +6,7 @@
  * rings nothing: a ring would move the alarm and lose its hint. The deliverers stand by meanwhile.
  */
 import {
-  agoMs,
+  elapsedMs,
   type AlarmSource,
   alarmSources,
   cutOff,
@@ -118,7 +118,7 @@ export class Scheduler {
   #lookAt(sources: readonly AlarmSource[], at: number): void {
     const { clock } = this.#ports;
     const now = clock.now();
-    const inMs = untilMs(at, lookAgainMsMax, now) - agoMs(at, Infinity, now);
+    const inMs = untilMs(at, lookAgainMsMax, now) - elapsedMs(at, Infinity, now);
     this.#timetable.bringForward(sources, clock.passedMs() + inMs);
     this.#arm();
   }
@@ -175,7 +175,7 @@ export class Scheduler {
   async #oldestPastDueSeconds(): Promise<number> {
     const { clock, alarms } = this.#ports;
     const alarm = await alarms.next(this.#shards, ["record", "flow", "queue"]);
-    return agoMs(alarm ?? Infinity, Infinity, clock.now()) / 1_000;
+    return elapsedMs(alarm ?? Infinity, Infinity, clock.now()) / 1_000;
   }
 
   #armSweep(): void {

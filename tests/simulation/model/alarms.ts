@@ -1,9 +1,9 @@
 /** The alarms of everything in the record store: due alarms ring and move ahead. */
 import {
   alarmSources,
-  isAhead,
+  isTooFarAhead,
   isFinished,
-  isUnderstood,
+  isKnownFormat,
   type LaneId,
   limits,
   type Message,
@@ -57,7 +57,7 @@ export function modelAlarms(around: Around): Alarms {
     );
     for (const record of rows.due(now())) {
       const { message, state, outbox } = record;
-      if (!mine.has(message.shard) || !isUnderstood(message)) continue;
+      if (!mine.has(message.shard) || !isKnownFormat(message)) continue;
       const ofSource = ofEach.get(sourceOf(state, outbox));
       if (ofSource && ofSource.length < limitOfEach) ofSource.push(record);
     }
@@ -101,7 +101,7 @@ export function modelAlarms(around: Around): Alarms {
         const moved = movedUp(state, now(), byMs);
         if (moved) rows.change(message.id, { ...record, state: moved, wakeAt: moved.dueAt });
       } else if (
-        isAhead(
+        isTooFarAhead(
           record.wakeAt ?? 0,
           state.kind === "due" ? limits.ringAheadMsMax : limits.ringAheadMs,
           now(),
@@ -109,7 +109,7 @@ export function modelAlarms(around: Around): Alarms {
       )
         rows.change(message.id, { ...record, wakeAt });
     }
-    const isFar = (alarm = 0): boolean => isAhead(alarm, limits.ringAheadMs, now());
+    const isFar = (alarm = 0): boolean => isTooFarAhead(alarm, limits.ringAheadMs, now());
     for (const lane of lanes.lanes.values()) if (isFar(lane.wakeAt)) lanes.rung(lane.id);
     for (const { lane } of queues.rows.values()) if (isFar(lane.wakeAt)) queues.wake(lane.id);
   };
@@ -144,7 +144,7 @@ export function modelAlarms(around: Around): Alarms {
       const mine = new Set(shards);
       let earliest = Infinity;
       const look = (of: Pick<Message, "format" | "shard">, wakeAt = Infinity): void => {
-        if (wakeAt < earliest && mine.has(of.shard) && isUnderstood(of)) earliest = wakeAt;
+        if (wakeAt < earliest && mine.has(of.shard) && isKnownFormat(of)) earliest = wakeAt;
       };
       for (const { wakeAt, message, state, outbox } of rows.armed.values())
         if (sources.includes(sourceOf(state, outbox))) look(message, wakeAt);

@@ -3,7 +3,7 @@ import {
   allShards,
   type BulkAction,
   bulkWorkText,
-  isUnderstood,
+  isKnownFormat,
   isUnderWay,
   limits,
 } from "@posthaste/domain";
@@ -24,7 +24,7 @@ export function modelBulkActions(now: () => number): BulkActionModel {
   const armedIn = (shards: readonly number[]): readonly BulkAction[] =>
     [...actions.values()]
       .filter(
-        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isUnderstood(each),
+        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isKnownFormat(each),
       )
       .toSorted((a, b) => (a.wakeAt ?? 0) - (b.wakeAt ?? 0));
 
@@ -48,11 +48,11 @@ export function modelBulkActions(now: () => number): BulkActionModel {
       },
       get: async (tenant, id) => {
         const found = actions.get(id);
-        return found?.tenant === tenant && isUnderstood(found) ? found : undefined;
+        return found?.tenant === tenant && isKnownFormat(found) ? found : undefined;
       },
       list: async (tenant, { after, limit, bytesMax }) => {
         const behind = [...actions.values()]
-          .filter((each) => each.tenant === tenant && isUnderstood(each))
+          .filter((each) => each.tenant === tenant && isKnownFormat(each))
           .filter((each) => !after || isEarlier(each, after))
           .toSorted((a, b) => (isEarlier(a, b) ? 1 : -1));
         return within(behind.slice(0, limit), bytesMax);

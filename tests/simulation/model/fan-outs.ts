@@ -5,7 +5,7 @@ import {
   flowsOf,
   type GroupChunkId,
   isExpanding,
-  isUnderstood,
+  isKnownFormat,
   limits,
   type Message,
   type MessageId,
@@ -77,13 +77,15 @@ export function modelFanOuts({ now, rows, lanes, queues }: Around): ModelFanOuts
   const armedIn = (shards: readonly number[]): readonly FanOut[] =>
     all()
       .filter(({ wakeAt, shard }) => wakeAt !== undefined && shards.includes(shard))
-      .filter(isUnderstood)
+      .filter(isKnownFormat)
       .toArray();
 
   const port: FanOuts = {
     expanding: async (tenant, after, before, limit) =>
       all()
-        .filter((fanOut) => fanOut.tenant === tenant && isExpanding(fanOut) && isUnderstood(fanOut))
+        .filter(
+          (fanOut) => fanOut.tenant === tenant && isExpanding(fanOut) && isKnownFormat(fanOut),
+        )
         .map(({ id }) => id)
         .filter((id) => id > (after ?? "") && id < before)
         .toArray()
@@ -93,11 +95,11 @@ export function modelFanOuts({ now, rows, lanes, queues }: Around): ModelFanOuts
     get: async (tenant, ids) =>
       ids.map((id) => {
         const fanOut = fanOuts.get(id)?.fanOut;
-        return fanOut?.tenant === tenant && isUnderstood(fanOut) ? fanOut : undefined;
+        return fanOut?.tenant === tenant && isKnownFormat(fanOut) ? fanOut : undefined;
       }),
     advance: async (id, from, upTo, done) => {
       const fanOut = fanOuts.get(id)?.fanOut;
-      if (!fanOut || !isUnderstood(fanOut)) return false;
+      if (!fanOut || !isKnownFormat(fanOut)) return false;
       if (!isExpanding(fanOut) || fanOut.state.upTo !== from) return false;
       change(id, advanceTo(upTo, done, now()));
       if (fanOut.queue !== undefined) queues.wake(fanOut.queue);
@@ -150,7 +152,7 @@ export function modelFanOuts({ now, rows, lanes, queues }: Around): ModelFanOuts
     isInUse: (chunk) => all().some((each) => isExpanding(each) && each.chunks.includes(chunk)),
     reopen: () => {
       for (const fanOut of [...all()])
-        if (fanOut.wakeAt !== undefined && fanOut.wakeAt > now() && isUnderstood(fanOut))
+        if (fanOut.wakeAt !== undefined && fanOut.wakeAt > now() && isKnownFormat(fanOut))
           change(fanOut.id, { wakeAt: now() });
     },
   };

@@ -6,7 +6,7 @@ import {
   type FlowLane,
   isForgettable,
   isIn,
-  isUnderstood,
+  isKnownFormat,
   limits,
   limitsPublished,
   type MessageId,
@@ -58,7 +58,7 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
   const rung = (id: FlowId): void => setAlarm(id, () => now() + limits.ringAheadMs);
   const armedIn = (shards: readonly number[]): readonly FlowLane[] =>
     [...lanes.values()].filter(
-      (lane) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isUnderstood(lane),
+      (lane) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isKnownFormat(lane),
     );
 
   const getIntoLine = (id: FlowId, member: MessageId, place: number): void => {
@@ -180,7 +180,7 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
       );
       for (const lane of lanes.values()) {
         const rests =
-          isUnderstood(lane) &&
+          isKnownFormat(lane) &&
           lane.wakeAt === undefined &&
           !needed.has(lane.id) &&
           mine.has(lane.shard);
@@ -189,7 +189,7 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
     },
     reopen: () => {
       for (const lane of lanes.values()) {
-        if (lane.wakeAt !== undefined && lane.wakeAt > now() && isUnderstood(lane))
+        if (lane.wakeAt !== undefined && lane.wakeAt > now() && isKnownFormat(lane))
           lanes.set(lane.id, { ...lane, wakeAt: now() });
       }
     },

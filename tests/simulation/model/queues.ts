@@ -7,7 +7,7 @@ import {
   isDone,
   isFinished,
   isIn,
-  isUnderstood,
+  isKnownFormat,
   limits,
   mayClaimWithTurn,
   mayTakeBack,
@@ -103,7 +103,7 @@ export function modelQueues(records: Records): ModelQueues {
   };
   const armedIn = (shards: readonly number[]): readonly Row[] =>
     [...rows.values()].filter(
-      ({ lane }) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isUnderstood(lane),
+      ({ lane }) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isKnownFormat(lane),
     );
 
   const make = (tenant: TenantId, name: string): Row => {
@@ -177,7 +177,7 @@ export function modelQueues(records: Records): ModelQueues {
 
   const admit = (id: QueueId, owner: Owner | undefined): readonly Admitted[] => {
     const row = rows.get(id);
-    if (!row || !isUnderstood(row.lane)) return [];
+    if (!row || !isKnownFormat(row.lane)) return [];
     const { purgeUpTo = 0, tenant } = row.lane;
     const inOrder = [...row.line].toSorted(([, a], [, b]) => a - b);
     const ended = inOrder.filter(([, place]) => place <= purgeUpTo).slice(0, limits.admitBatchMax);
@@ -302,7 +302,7 @@ export function modelQueues(records: Records): ModelQueues {
     },
     wakeAll: () => {
       for (const [id, { lane }] of rows)
-        if (lane.wakeAt !== undefined && isUnderstood(lane)) wake(id);
+        if (lane.wakeAt !== undefined && isKnownFormat(lane)) wake(id);
     },
     join: ({ id, tenant, queue, format }, place) => {
       if (queue === undefined) return;

@@ -13,12 +13,12 @@ import {
   flowOf,
   flowsSetBy,
   type GroupChunkId,
-  isAhead,
+  isTooFarAhead,
   isClaimable,
   isFinished,
   isForeign,
   isIn,
-  isUnderstood,
+  isKnownFormat,
   limits,
   matchesLive,
   type MessageId,
@@ -238,7 +238,7 @@ export function modelRecords(
         if (ids.length === foundMax) return { ids, next };
         const isFound =
           message.tenant === tenant &&
-          isUnderstood(message) &&
+          isKnownFormat(message) &&
           !isFinished(state) &&
           message.createdAt <= upTo.at &&
           matchesLive(filter, message);
@@ -347,7 +347,7 @@ export function modelRecords(
     reopen: () => {
       fanOuts.reopen();
       for (const record of [...standing.values()])
-        if (isUnderstood(record.message)) change(record.message.id, reopened(record, now()));
+        if (isKnownFormat(record.message)) change(record.message.id, reopened(record, now()));
       lanes.reopen();
       queues.wakeAll();
       schedules.reopen();
@@ -369,7 +369,7 @@ const removable = (
   { state, outbox, message }: MessageRecord,
   { endedBefore, now }: { readonly endedBefore: number; readonly now: number },
 ): boolean =>
-  isUnderstood(message) &&
+  isKnownFormat(message) &&
   isFinished(state) &&
-  (state.endedAt < endedBefore || isAhead(state.endedAt, 0, now)) &&
+  (state.endedAt < endedBefore || isTooFarAhead(state.endedAt, 0, now)) &&
   outbox.length === 0;

@@ -4,7 +4,7 @@
  */
 import {
   isDerived,
-  isUnderstood,
+  isKnownFormat,
   limits,
   type MessageId,
   type MessageRecord,
@@ -68,7 +68,7 @@ export function modelRows(now: () => number, written: Written): Rows {
     standing,
     find: (id) => {
       const record = standing.get(id);
-      return record && isUnderstood(record.message) ? record : undefined;
+      return record && isKnownFormat(record.message) ? record : undefined;
     },
     add: (record, place) => {
       const row = { record, place };

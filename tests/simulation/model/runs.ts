@@ -10,7 +10,7 @@ import {
   type HistoryEntry,
   isActive,
   isOfLog,
-  isUnderstood,
+  isKnownFormat,
   limits,
   matchesFailedRun,
   matchesRun,
@@ -34,7 +34,7 @@ import {
   type RunPage,
   type RunStore,
   type RunWrite,
-  understood,
+  requireKnownFormat,
 } from "@posthaste/ports";
 import { within } from "./page.ts";
 
@@ -56,7 +56,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
 
   const find = (address: RunAddress | RunRef): Run | undefined => {
     const found = headAt(address);
-    return found && understood(found);
+    return found && requireKnownFormat(found);
   };
   const headAt = (address: RunAddress | RunRef): Run | undefined => {
     if ("key" in address) {
@@ -73,7 +73,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
     void (at === undefined ? alarms.delete(key) : alarms.set(key, at));
   const due = (shards: readonly number[]): readonly Run[] =>
     [...heads.values()].filter(
-      (run) => alarms.has(run.key) && shards.includes(run.shard) && isUnderstood(run),
+      (run) => alarms.has(run.key) && shards.includes(run.shard) && isKnownFormat(run),
     );
   const put = async ({ run, parts: written, deliveries }: RunWrite): Promise<void> => {
     const own = parts.get(run.key) ?? new Map<string, RunPart>();
@@ -99,7 +99,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
 
   const byRoot = (root: MessageId): Run | undefined => {
     const found = [...heads.values()].find((run) => run.root === root);
-    return found && understood(found);
+    return found && requireKnownFormat(found);
   };
 
   const port: RunStore = {
@@ -168,7 +168,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
             run.tenant === tenant &&
             run.state.kind !== "active" &&
             run.state.endedAt < endedBefore &&
-            isUnderstood(run),
+            isKnownFormat(run),
         )
         .slice(0, limit);
       for (const { key, root } of ended) {
@@ -182,7 +182,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   const log: RunLog = {
     list: async (tenant, filter, page) => {
       const wanted = [...heads.values()].filter(
-        (run) => run.tenant === tenant && isUnderstood(run) && matchesRun(filter, run),
+        (run) => run.tenant === tenant && isKnownFormat(run) && matchesRun(filter, run),
       );
       return pageOf(wanted, ({ createdAt }) => createdAt, page);
     },
@@ -190,7 +190,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       const wanted = [...heads.values()]
         .filter(isInDlq)
         .filter(
-          (run) => run.tenant === tenant && isUnderstood(run) && matchesFailedRun(filter, run),
+          (run) => run.tenant === tenant && isKnownFormat(run) && matchesFailedRun(filter, run),
         );
       return pageOf(wanted, ({ state }) => state.endedAt, page);
     },

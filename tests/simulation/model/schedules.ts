@@ -1,7 +1,7 @@
 /** Schedules in memory. */
 import {
   allShards,
-  isUnderstood,
+  isKnownFormat,
   limits,
   type Schedule,
   type WholeSchedule,
@@ -32,7 +32,7 @@ export function modelSchedules(now: () => number): ScheduleModel {
   const armedIn = (shards: readonly number[]): readonly WholeSchedule[] =>
     [...schedules.values()]
       .filter(
-        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isUnderstood(each),
+        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isKnownFormat(each),
       )
       .toSorted((a, b) => (a.wakeAt ?? 0) - (b.wakeAt ?? 0));
 

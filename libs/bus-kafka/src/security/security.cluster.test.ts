@@ -16,7 +16,7 @@ import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { writeFileSync } from "node:fs";
 import { type Socket } from "node:net";
 import { join } from "node:path";
-import { aSettled, eventually, sayFacts } from "../events.fixture.ts";
+import { aSettled, eventually, publishFacts } from "../events.fixture.ts";
 import { type KafkaBus, type KafkaBusOptions } from "../index.ts";
 import { type OpenBuses, openBuses } from "../opened.fixture.ts";
 
@@ -85,7 +85,7 @@ describe("brokers that ask for a token", () => {
       const said: string[] = [];
       await eventually(async () => {
         const fact = aSettled();
-        await sayFacts(bus, [fact]);
+        await publishFacts(bus, [fact]);
         said.push(fact.id);
         return Number(issuer?.requests.length) > tokensWanted;
       });
@@ -150,7 +150,7 @@ async function passes(bus: KafkaBus): Promise<boolean> {
   await bus.subscribe("message.settled", "group", async (events) => {
     for (const { id } of events) heard.add(id);
   });
-  await sayFacts(bus, [fact]);
+  await publishFacts(bus, [fact]);
   await eventually(() => heard.has(fact.id));
   return bus.isUp();
 }

@@ -7,7 +7,7 @@ import {
   type Progress,
   type Run,
   runMessageId,
-  type Standing,
+  type StepStatus,
   type StepStory,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
@@ -31,7 +31,7 @@ const states = {
   retried: "STEP_RETRY",
   failed: "STEP_FAILED",
   canceled: "STEP_CANCELED",
-} as const satisfies Record<Standing, RunStepJson["state"]>;
+} as const satisfies Record<StepStatus, RunStepJson["state"]>;
 
 export const partFor = ({ parts }: Pick<RunReading, "parts">, key: PartKey) =>
   parts.get(partOf(key));

@@ -5,7 +5,7 @@ import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
 import { type Connection } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
-import { isUnderstood } from "../messages/stored.ts";
+import { isKnownFormat } from "../messages/stored.ts";
 import { documentsWithin } from "../query/documents-within.ts";
 import { actionFrom, bulkActionsName, keyOf, sameOf, type StoredBulkAction } from "./stored.ts";
 
@@ -31,7 +31,7 @@ export function createBulkActions(connection: Connection): BulkActions {
     move: async (action) => {
       const _id = keyOf(action.tenant, action.id);
       const write = newWrite(random);
-      const update = saying(action, write);
+      const update = alarmUpdate(action, write);
       const before = { _id, version: action.version - 1 };
       const { matchedCount } = await again(() => actions.updateOne(before, update));
       if (matchedCount > 0) return true;
@@ -39,7 +39,7 @@ export function createBulkActions(connection: Connection): BulkActions {
     },
     get: async (tenant, id) => {
       const stored = await again(() =>
-        actions.findOne({ _id: keyOf(tenant, id), ...isUnderstood }),
+        actions.findOne({ _id: keyOf(tenant, id), ...isKnownFormat }),
       );
       return stored ? actionFrom(stored) : undefined;
     },
@@ -54,7 +54,7 @@ export function createBulkActions(connection: Connection): BulkActions {
       const { documents } = await heavy.again(tenant)(() =>
         documentsWithin(
           listed
-            .find({ tenant, ...from, ...behind, ...isUnderstood })
+            .find({ tenant, ...from, ...behind, ...isKnownFormat })
             .sort({ createdAt: -1, id: -1 })
             .limit(limit)
             .maxTimeMS(heavy.msMax),
@@ -75,7 +75,7 @@ export function createBulkActions(connection: Connection): BulkActions {
 }
 
 /** An action under way has an alarm; an ended one has neither alarm nor `same`. */
-const saying = (
+const alarmUpdate = (
   { place, processed, total, version, wakeAt, completedAt }: BulkAction,
   write: string,
 ) => ({

@@ -14,9 +14,9 @@ import {
 import { type FanOuts, type Rung } from "@posthaste/ports";
 import { type Due, ringDue } from "../alarms.ts";
 import { insertMissing } from "../insert-missing.ts";
-import { enter, type Entry, type Standing, standingOf } from "../messages/lanes.ts";
+import { enter, type Entry, type LaneState, laneStateOf } from "../messages/lanes.ts";
 import { inOneReply, type Store } from "../messages/store.ts";
-import { isUnderstood } from "../messages/stored.ts";
+import { isKnownFormat } from "../messages/stored.ts";
 import { enterFanOut, lastPlaceOf, wakeQueues } from "../queues/alarms.ts";
 import { fanOutFrom, fanOutsName, type StoredFanOut } from "./stored-fan-out.ts";
 
@@ -24,7 +24,7 @@ export const createFanOuts = (store: Store): FanOuts => ({
   insert: async (fanOut, _intake, deduplication = []) => {
     const { sets, joins } = flowsOf(fanOut);
     const lanes = [...sets, ...(joins ? [joins] : [])].map(({ lane }) => lane);
-    const standing = await standingOf(store, [...new Set(lanes)]);
+    const standing = await laneStateOf(store, [...new Set(lanes)]);
     const place = joins && (standing.get(joins.lane)?.place ?? 0) + 1;
     const queuePlace = fanOut.queue && (await lastPlaceOf(store, fanOut.queue)) + 1;
     const repeatableUntil = store.clock.now() + limits.deduplicationPendingMsMax;
@@ -41,7 +41,7 @@ export const createFanOuts = (store: Store): FanOuts => ({
     return "inserted";
   },
   get: async (tenant, ids) => {
-    const filter = { _id: { $in: [...ids] }, tenant, ...isUnderstood };
+    const filter = { _id: { $in: [...ids] }, tenant, ...isKnownFormat };
     const found = await store.again(() => store.fanOuts.find(filter, inOneReply).toArray());
     const byId = new Map(found.map((stored) => [stored._id, stored]));
     return ids.map((id) => {
@@ -52,7 +52,7 @@ export const createFanOuts = (store: Store): FanOuts => ({
   expanding: async (tenant, after, before, limit) => {
     const _id = { ...(after !== undefined && { $gt: after }), $lt: before };
     const shard = { $in: [...allShards] };
-    const filter = { _id, tenant, shard, wakeAt: { $exists: true }, ...isUnderstood };
+    const filter = { _id, tenant, shard, wakeAt: { $exists: true }, ...isKnownFormat };
     const found = await store.again(() =>
       store.fanOuts
         .find(filter, { projection: { _id: 1 } })
@@ -72,7 +72,7 @@ export const createFanOuts = (store: Store): FanOuts => ({
       ...(state.kind === "expanded" && { endedAt: state.endedAt, sweepAt: state.endedAt }),
     };
     const update = { $set, ...(wakeAt === undefined && { $unset: { wakeAt: "" as const } }) };
-    const filter = { _id: id, upTo: from, endedAt: { $exists: false }, ...isUnderstood };
+    const filter = { _id: id, upTo: from, endedAt: { $exists: false }, ...isKnownFormat };
     const asked = { projection: { tenant: 1, queue: 1 } };
     const advanced =
       (await store.again(() => store.fanOuts.findOneAndUpdate(filter, update, asked))) ??
@@ -92,7 +92,7 @@ async function insertOne({ again, fanOuts }: Store, document: StoredFanOut): Pro
 
 function entriesOf(
   fanOut: FanOut,
-  standing: ReadonlyMap<FlowId, Standing>,
+  standing: ReadonlyMap<FlowId, LaneState>,
   first: number | undefined,
 ): readonly Entry[] {
   const { sets, joins } = flowsOf(fanOut);

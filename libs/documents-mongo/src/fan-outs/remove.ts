@@ -2,7 +2,7 @@
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Store } from "../messages/store.ts";
-import { isUnderstood } from "../messages/stored.ts";
+import { isKnownFormat } from "../messages/stored.ts";
 import { writeAll } from "../messages/writes.ts";
 import { type StoredFanOut } from "./stored-fan-out.ts";
 
@@ -38,7 +38,7 @@ const findExpanded = (
         {
           shard: { $in: [...shards] },
           sweepAt: { $lt: endedBefore, $exists: true },
-          ...isUnderstood,
+          ...isKnownFormat,
         },
         { projection: { repeatableUntil: 1 } },
       )

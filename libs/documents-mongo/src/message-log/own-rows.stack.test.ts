@@ -21,7 +21,7 @@ import {
   settlementOf,
 } from "../messages/harness.fixture.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
-import { collectionName, isUnderstood, type StoredRecord } from "../messages/stored.ts";
+import { collectionName, isKnownFormat, type StoredRecord } from "../messages/stored.ts";
 import { freshDatabase, readsNoWholeCollection } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
@@ -153,7 +153,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
         "told",
       ].toSorted(),
     );
-    expect(await documentsIn(harness, collectionName, isUnderstood)).toEqual([]);
+    expect(await documentsIn(harness, collectionName, isKnownFormat)).toEqual([]);
     expect(await harness.insert([message])).toEqual(["known"]);
     expect(await records.settle([settlement])).toEqual([{ kind: "fenced" }]);
     expect(await harness.claim([message.id])).toEqual([]);

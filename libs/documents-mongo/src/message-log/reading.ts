@@ -18,7 +18,7 @@ import {
 import { digitsOf, type Placed } from "../query/placed.ts";
 import { type Heavy } from "../connection.ts";
 import { sizeOf } from "../query/documents-within.ts";
-import { cutFor, readPage, type Scan, shownAs } from "../query/read-page.ts";
+import { cutPage, readPage, type Scan, shownAs } from "../query/read-page.ts";
 import { shown } from "../query/shown.ts";
 import { ownNames, ownNamesFrom, ownPlace, ownScanOf, tellingUpTo } from "./own-rows.ts";
 import {
@@ -213,7 +213,7 @@ async function readRows(
       .maxTimeMS(heavy.msMax)
       .toArray(),
   );
-  return found.map(({ item }) => cutFor(scan, page, item));
+  return found.map(({ item }) => cutPage(scan, page, item));
 }
 
 function wantedBy(

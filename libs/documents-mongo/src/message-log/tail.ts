@@ -2,7 +2,7 @@
  * Watches for new rows in a tenant's log. No process hears of all events: plain deliveries publish no fact (ADR 55).
  * So the tail is read twice a second, from the index of tenant and place alone, and only while a caller watches.
  */
-import { type TenantId, aheadFrom, cutOff } from "@posthaste/domain";
+import { type TenantId, tooFarAheadAfter, cutOff } from "@posthaste/domain";
 import { type Collection, type Document, type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { digitsOf } from "../query/placed.ts";
@@ -42,7 +42,10 @@ export function watchTail(
   async function lastPlaces({ rows, place }: Source): Promise<readonly string[]> {
     const now = clock.now();
     // An event written by a clock that was ahead is not the end of the log.
-    const range = { $gte: digitsOf(cutOff(lateMsMax, now)), $lt: digitsOf(aheadFrom(0, now)) };
+    const range = {
+      $gte: digitsOf(cutOff(lateMsMax, now)),
+      $lt: digitsOf(tooFarAheadAfter(0, now)),
+    };
     const found = await rows
       .find({ tenant, [place]: { ...range, $exists: true } } as Filter<Document>)
       .project({ [place]: 1, _id: 0 })

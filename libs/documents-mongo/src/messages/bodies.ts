@@ -12,7 +12,7 @@ import { StoreError } from "@posthaste/ports";
 import { insertTogether } from "../insert-together.ts";
 import { type Store } from "./store.ts";
 import { type StoredRecord } from "./stored.ts";
-import { nameOfBody, standsApart, type StoredBody } from "./stored-body.ts";
+import { nameOfBody, isStoredApart, type StoredBody } from "./stored-body.ts";
 
 type Refers = Pick<StoredRecord, "_id" | "insertedBy" | "bodyApart" | "bodyBytes">;
 
@@ -32,7 +32,7 @@ export async function insertBodies(
   insertedBy: string,
 ): Promise<() => void> {
   const [now, begunMs] = [clock.now(), clock.passedMs()];
-  const heavy = records.filter(({ message }) => standsApart(message));
+  const heavy = records.filter(({ message }) => isStoredApart(message));
   const documents = heavy.map(({ message: { id: record, body }, state }): StoredBody => {
     const from = state.kind === "held" ? Math.max(now, state.dueAt) : now;
     const _id = nameOfBody({ _id: record, insertedBy });

@@ -21,7 +21,7 @@ import { type Canceled, type Records } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { wakeQueues } from "../queues/alarms.ts";
 import { type Store } from "./store.ts";
-import { isUnderstood, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import { isKnownFormat, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<readonly Canceled[]>;
@@ -93,7 +93,7 @@ async function findLive(
   const filter = {
     _id: { $in: [...ids] },
     tenant,
-    ...isUnderstood,
+    ...isKnownFormat,
     state: { $in: [...liveKinds] },
   };
   const found = await again(() => messages.find(filter, { projection: slim }).toArray());

@@ -5,7 +5,7 @@
  * call, as a busy queue needs it again and again.
  */
 import {
-  aheadFrom,
+  tooFarAheadAfter,
   type InState,
   limits,
   lossOf,
@@ -19,7 +19,7 @@ import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Store } from "./store.ts";
-import { claimedFrom, isUnderstood, type StoredRecord, stateWrite } from "./stored.ts";
+import { claimedFrom, isKnownFormat, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Claim = { readonly id: MessageId; readonly owner: Owner };
@@ -76,7 +76,7 @@ async function claimFree(
   const state = { kind: "claimed", owner, leaseUntil: now + limits.leaseMs } as const;
   const { $set, $unset } = stateWrite(state, state.leaseUntil, now);
   const update = { $set: { ...$set, claimedBy }, $unset, $inc: { epoch: 1 } };
-  const filter = { _id: id, ...isUnderstood, $or: [...unclaimed(now)] };
+  const filter = { _id: id, ...isKnownFormat, $or: [...unclaimed(now)] };
   const asked = { returnDocument: "after" } as const;
   return (await again(() => messages.findOneAndUpdate(filter, update, asked))) ?? undefined;
 }
@@ -89,7 +89,7 @@ function claiming(
   { now, setAheadMs }: { readonly now: number; readonly setAheadMs: number },
 ): readonly AnyBulkWriteOperation<StoredRecord>[] {
   const { $set, $unset } = stateWrite(state, state.leaseUntil, now);
-  const those = { _id: { $in: [...ids] }, ...isUnderstood };
+  const those = { _id: { $in: [...ids] }, ...isKnownFormat };
   const update = (leaseLosses: number) => ({
     $set: { ...$set, claimedBy },
     $unset,
@@ -114,7 +114,7 @@ const leaseIsPast = (now: number, setAheadMs: number): Filter<StoredRecord> => (
   state: "claimed" satisfies LiveKind,
   $or: [
     { leaseUntil: { $lte: leaseNow(now, setAheadMs) } },
-    { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
+    { leaseUntil: { $gt: tooFarAheadAfter(limits.leaseMs, now) } },
   ],
 });
 export const grantHolds = (now: number): Filter<StoredRecord> => ({

@@ -4,13 +4,13 @@
  * by that much, and the rest rings within `limits.ringAheadMs`. By then a running call has renewed its lease.
  */
 import { beatId, beatsName, type StoredBeat } from "../beats.ts";
-import { aheadFrom, limits, skewMsMax, isAhead } from "@posthaste/domain";
+import { tooFarAheadAfter, limits, skewMsMax, isTooFarAhead } from "@posthaste/domain";
 import { bulkActionsName } from "../bulk-actions/stored.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
 import { lanesName } from "./lanes.ts";
 import { type Store } from "./store.ts";
-import { alarmFields, collectionName, isUnderstood, sweepFields } from "./stored.ts";
+import { alarmFields, collectionName, isKnownFormat, sweepFields } from "./stored.ts";
 
 const counted = { $inc: { entries: 1 } };
 
@@ -65,7 +65,7 @@ export async function moveAlarmsUp(
   { now, setBackMs }: { readonly now: number; readonly setBackMs: number },
 ): Promise<void> {
   const { again, collection } = store;
-  const mine = { shard: { $in: [...shards] }, ...isUnderstood };
+  const mine = { shard: { $in: [...shards] }, ...isKnownFormat };
   const withRecords = setBackMs > 0 || (await wasAhead(store, now));
   if (withRecords) {
     const { filter, update } = retriesMovedUp(now, setBackMs);
@@ -76,7 +76,7 @@ export async function moveAlarmsUp(
     : others) {
     const filter = {
       ...mine,
-      [field]: { $gt: aheadFrom(aheadMsMax, now), $exists: true },
+      [field]: { $gt: tooFarAheadAfter(aheadMsMax, now), $exists: true },
       ...("where" in more && more.where),
     };
     const update = {
@@ -89,5 +89,5 @@ export async function moveAlarmsUp(
 
 async function wasAhead({ again, collection }: Store, now: number): Promise<boolean> {
   const beat = await again(() => collection<StoredBeat>(beatsName).findOne({ _id: beatId }));
-  return isAhead(beat?.latest?.getTime() ?? 0, 0, now);
+  return isTooFarAhead(beat?.latest?.getTime() ?? 0, 0, now);
 }

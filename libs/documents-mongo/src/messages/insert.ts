@@ -23,7 +23,7 @@ import { createGather, type Gather } from "../gather.ts";
 import { insertTogether } from "../insert-together.ts";
 import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
 import { insertBodies, removeBodies } from "./bodies.ts";
-import { enter, type Entry, pinsFrom, type Standing, standingOf } from "./lanes.ts";
+import { enter, type Entry, pinsFrom, type LaneState, laneStateOf } from "./lanes.ts";
 import { type Store } from "./store.ts";
 import { storedFrom, type StoredRecord } from "./stored.ts";
 
@@ -32,7 +32,7 @@ export function createInsert(store: Store): Gather<Insert, Inserted> {
     const records = firstOfEachId(inserts);
     const token = store.token();
     const [standing, reserved, assertMayRefer] = await Promise.all([
-      standingOf(store, lanesOf(records)),
+      laneStateOf(store, lanesOf(records)),
       reservedOf(store, fanOutsOf(records)),
       insertBodies(store, records, token),
     ]);
@@ -123,7 +123,7 @@ function reservedFor(
 
 /** Returns the place of each record with a flow key. The place of a child is the one that its fan-out reserved. */
 function placesOf(
-  standing: ReadonlyMap<FlowId, Standing>,
+  standing: ReadonlyMap<FlowId, LaneState>,
   reserved: ReadonlyMap<MessageId, Reserved>,
   records: readonly MessageRecord[],
 ): ReadonlyMap<MessageId, number> {
@@ -146,7 +146,7 @@ function placesOf(
 
 function entriesOf(
   { message, state }: MessageRecord,
-  standing: ReadonlyMap<FlowId, Standing>,
+  standing: ReadonlyMap<FlowId, LaneState>,
   place: number | undefined,
 ): readonly Entry[] {
   const changes = ({ lane, limits }: Flow): boolean => {

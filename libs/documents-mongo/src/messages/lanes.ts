@@ -25,7 +25,7 @@ import { type Due, ringDue } from "../alarms.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { byTime, type Index } from "../indexes.ts";
 import { type Store } from "./store.ts";
-import { isUnderstood } from "./stored.ts";
+import { isKnownFormat } from "./stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { writeAll } from "./writes.ts";
 
@@ -150,12 +150,12 @@ export const settingAlarm = <T extends { $min: { wakeAt: number } } | { $set: { 
   alarm: T,
 ) => ({ ...alarm, $inc: { entries: 1 } });
 
-export type Standing = Pick<StoredLane, "limits" | "pinnedParallelism" | "pinnedRate" | "place">;
+export type LaneState = Pick<StoredLane, "limits" | "pinnedParallelism" | "pinnedRate" | "place">;
 
-export async function standingOf(
+export async function laneStateOf(
   { again, lanes }: Store,
   ids: readonly FlowId[],
-): Promise<ReadonlyMap<FlowId, Standing>> {
+): Promise<ReadonlyMap<FlowId, LaneState>> {
   if (ids.length === 0) return new Map();
   const found = await again(() =>
     lanes
@@ -274,7 +274,7 @@ async function sweepPortion(
 ): Promise<number> {
   const now = clock.now();
   const unused = {
-    ...isUnderstood,
+    ...isKnownFormat,
     wakeAt: { $exists: false },
     usedAt: { $lte: cutOff(limits.laneKeptMs, now) },
   };

@@ -19,7 +19,7 @@ import {
   termConditions,
 } from "../query/conditions.ts";
 import { type Store } from "./store.ts";
-import { collectionName, isUnderstood, type StoredRecord } from "./stored.ts";
+import { collectionName, isKnownFormat, type StoredRecord } from "./stored.ts";
 
 const liveConditions: Conditions<LiveFilter> = {
   ...recordConditions,
@@ -92,7 +92,7 @@ export function createMatching({ heavy }: Store): Records["matching"] {
     { ids: window, end }: Window,
   ): Promise<Walked> => {
     const wanted = {
-      ...{ _id: window, tenant, ...isUnderstood, state: { $in: [...liveKinds] } },
+      ...{ _id: window, tenant, ...isKnownFormat, state: { $in: [...liveKinds] } },
       "message.createdAt": { $lte: upTo.at },
       ...conditionsOf(liveConditions, filter),
     } as Filter<StoredRecord>;

@@ -15,7 +15,7 @@ import { type StoreWithRuns } from "../runs/store.ts";
 import { runsName } from "../runs/stored-run.ts";
 import { schedulesName } from "../schedules/stored.ts";
 import { lanesName } from "./lanes.ts";
-import { alarmFields, alarmIn, isUnderstood } from "./stored.ts";
+import { alarmFields, alarmIn, isKnownFormat } from "./stored.ts";
 
 const collections: { readonly [Source in RowSource]: string } = {
   flow: lanesName,
@@ -29,7 +29,7 @@ const collections: { readonly [Source in RowSource]: string } = {
 export function createNextAlarm(store: StoreWithRuns): Alarms["next"] {
   const { again, messages } = store;
   return async (shards, sources = alarmSources) => {
-    const inShards = { shard: { $in: [...shards] }, ...isUnderstood };
+    const inShards = { shard: { $in: [...shards] }, ...isKnownFormat };
     const isSet = { $gt: 0, $exists: true };
     const isAsked = (source: AlarmSource): boolean => sources.includes(source);
     const [delivery, ...found] = await Promise.all([

@@ -8,7 +8,7 @@ import {
   type HintDocument,
   hintFields,
   hintFrom,
-  isUnderstood,
+  isKnownFormat,
   type StoredRecord,
 } from "./stored.ts";
 
@@ -29,7 +29,7 @@ export function createPull({ again, messages, clock }: Store): Records["pull"] {
     );
 
   return async (tenant, limit, exceptOrigins) => {
-    const due = { tenant, state: "due", ...isUnderstood, ...grantHolds(clock.now()) } as const;
+    const due = { tenant, state: "due", ...isKnownFormat, ...grantHolds(clock.now()) } as const;
     const except = exceptOrigins.length > 0 ? { $nin: [...exceptOrigins] } : {};
     const start = pulledUpTo.get(tenant) ?? beforeAll;
     const after = await find({ ...due, origin: { ...except, $gt: start } }, limit);

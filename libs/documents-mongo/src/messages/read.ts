@@ -6,7 +6,13 @@ import { createGather, type Gather } from "../gather.ts";
 import { portionsOf } from "./bodies.ts";
 import { inOneReply, type Store } from "./store.ts";
 import { nameOfBody } from "./stored-body.ts";
-import { answerBytesOf, isUnderstood, recordFrom, stateFrom, type StoredRecord } from "./stored.ts";
+import {
+  answerBytesOf,
+  isKnownFormat,
+  recordFrom,
+  stateFrom,
+  type StoredRecord,
+} from "./stored.ts";
 
 export type Reading = {
   /** Adds the bodies to documents read with or without them. A record whose body is missing is left out and logged as an error. */
@@ -54,7 +60,7 @@ export function createReading(store: Store): Reading {
   /** Reads reply by reply, so that at most one reply more is read than there is room for. */
   const findSome = async (tenant: TenantId, ids: readonly MessageId[]): Promise<Found> => {
     const left = new Set(ids);
-    const filter = { _id: { $in: [...left] }, tenant, ...isUnderstood };
+    const filter = { _id: { $in: [...left] }, tenant, ...isKnownFormat };
     const found: StoredRecord[] = [];
     let bytes = 0;
     for await (const stored of messages.find(filter, inSmallReplies)) {
@@ -127,7 +133,7 @@ const createProgress =
     });
   };
 
-const isLiving = { tombstoneUntil: { $exists: false }, ...isUnderstood } as const;
+const isLiving = { tombstoneUntil: { $exists: false }, ...isKnownFormat } as const;
 const withoutWhatItCarries = { body: 0, outbox: 0, "message.headers": 0 } as const;
 
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>

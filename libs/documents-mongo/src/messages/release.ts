@@ -5,7 +5,7 @@
 import { release, sourceOf } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Store } from "./store.ts";
-import { isUnderstood, recordFrom, stateWrite } from "./stored.ts";
+import { isKnownFormat, recordFrom, stateWrite } from "./stored.ts";
 
 /** A record changes a few times a second at most. */
 const triesMax = 20;
@@ -15,7 +15,7 @@ const noBody = new Uint8Array();
 export function createRelease({ again, clock, messages, token }: Store): Records["release"] {
   return async (tenant, id) => {
     for (let tries = 0; tries < triesMax; tries++) {
-      const one = { _id: id, tenant, ...isUnderstood };
+      const one = { _id: id, tenant, ...isKnownFormat };
       const stored = await again(() => messages.findOne(one, { projection: slim }));
       if (!stored) return { kind: "unknown" };
       const record = recordFrom(stored, noBody);

@@ -11,7 +11,7 @@ import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Store } from "./store.ts";
 import {
   isOwedToLog,
-  isUnderstood,
+  isKnownFormat,
   ofRecordAlone,
   recordFrom,
   rowFormat,
@@ -94,7 +94,7 @@ const findFinished = (
           shard: { $in: [...shards] },
           [sweptBy]: { $lt: endedBefore, $exists: true },
           outbox: { $size: 0 },
-          ...isUnderstood,
+          ...isKnownFormat,
         },
         { ...inOneReply, projection },
       )

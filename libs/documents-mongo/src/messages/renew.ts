@@ -1,5 +1,5 @@
 /** Extends leases that have not ended, over connections of its own, so that slow calls cost no claims. */
-import { aheadFrom, limits, leaseNow } from "@posthaste/domain";
+import { tooFarAheadAfter, limits, leaseNow } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
@@ -50,7 +50,7 @@ function extending(
     ...(outbox === "empty" && { outbox: { $size: 0 } }),
     $or: [
       { leaseUntil: { $gt: heldFrom, $lte: until } },
-      { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
+      { leaseUntil: { $gt: tooFarAheadAfter(limits.leaseMs, now) } },
     ],
   };
   const $set = { leaseUntil: until, ...(outbox === "empty" && { wakeAt: until }) };

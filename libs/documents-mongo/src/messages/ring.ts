@@ -32,7 +32,7 @@ import {
   alarmFields,
   alarmIn,
   hintFrom,
-  isUnderstood,
+  isKnownFormat,
   recordFrom,
   type StoredRecord,
   stateWrite,
@@ -173,7 +173,7 @@ const findDue = (
   return again(async () => {
     const cursor = messages
       .find(
-        { shard: { $in: [...shards] }, ...isDue, ...isUnderstood },
+        { shard: { $in: [...shards] }, ...isDue, ...isKnownFormat },
         { ...inOneReply, projection: { body: 0 } },
       )
       .sort({ [field]: 1 })

@@ -15,7 +15,7 @@ export const bodyIndexes: readonly Index[] = [
 ];
 
 /** Reports whether the body is heavy. A smaller body travels with its hint and is mostly not read again. */
-export const standsApart = ({ body, bodyOf }: Pick<Message, "body" | "bodyOf">): boolean =>
+export const isStoredApart = ({ body, bodyOf }: Pick<Message, "body" | "bodyOf">): boolean =>
   bodyOf === undefined && body.length > limits.namedBodyBytesMax;
 
 type Inserted = { readonly _id: MessageId; readonly insertedBy: string };

@@ -35,7 +35,7 @@ import { bytes } from "../bytes.ts";
 import { byTime, type Index } from "../indexes.ts";
 import { type OwnTold } from "../message-log/rows.ts";
 import { termIndexes } from "../query/conditions.ts";
-import { standsApart } from "./stored-body.ts";
+import { isStoredApart } from "./stored-body.ts";
 
 type StateFields = {
   readonly dueAt?: number;
@@ -179,7 +179,7 @@ export const ofRecordAlone = {
 } as const satisfies { readonly [Field in keyof StoredRecord]?: "" };
 
 /** Matches documents of this build's formats; also for lanes and fan-outs. */
-export const isUnderstood = { format: { $not: { $gt: ownFormat } } };
+export const isKnownFormat = { format: { $not: { $gt: ownFormat } } };
 
 export type Places = {
   readonly place?: number | undefined;
@@ -215,7 +215,11 @@ export function storedFrom(
     message: rest,
     bodyBytes: body.length,
     ...(rest.run && { runBytes: rest.run.bytes }),
-    ...(standsApart(message) ? { bodyApart: true } : bodyOf === undefined ? { body } : { bodyOf }),
+    ...(isStoredApart(message)
+      ? { bodyApart: true }
+      : bodyOf === undefined
+        ? { body }
+        : { bodyOf }),
     insertedBy,
   };
 }

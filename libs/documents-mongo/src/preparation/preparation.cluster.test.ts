@@ -11,7 +11,7 @@ import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Db, MongoClient } from "mongodb";
 import { type DocumentsMigration, openDocumentsMigration } from "../migrate.ts";
 import { type Documents, openDocuments } from "../open.ts";
-import { patienceMs, untilUp, untilWhole } from "../opened.fixture.ts";
+import { patienceMs, untilUp, untilIndexed } from "../opened.fixture.ts";
 import { type Migration } from "./formats.ts";
 import { type Wanted } from "./prepare.ts";
 
@@ -65,10 +65,10 @@ describe("a database", () => {
   /** Opens a process that finds nothing missing at its first look, and so never builds. */
   const openWhole = async (): Promise<Documents> => {
     const builder = await open();
-    await untilWhole(builder);
+    await untilIndexed(builder);
     await builder.close();
     const whole = await open();
-    await untilWhole(whole);
+    await untilIndexed(whole);
     return whole;
   };
   const hang = (mode: "alwaysOn" | "off") =>
@@ -126,7 +126,7 @@ describe("a database", () => {
     expect(await publish(older)).toHaveLength(1);
     await hang("off");
     for (const each of newer) {
-      await untilWhole(each);
+      await untilIndexed(each);
       expect(await publish(each)).toHaveLength(1);
     }
     expect(await indexNames("messages")).toContain(needed);
@@ -143,7 +143,7 @@ describe("a database", () => {
     await db.collection("messages").createIndex({ shard: 1, wakeAt: 1 }, having);
     if (isNewMissing) await db.collection("messages").dropIndex(later);
 
-    await untilWhole(await open());
+    await untilIndexed(await open());
 
     expect(await indexNames("messages")).toContain(later);
     expect(await indexNames("messages")).not.toContain(earlier);
@@ -172,7 +172,7 @@ describe("a database", () => {
     });
     await failReads("off");
     await hang("off");
-    await untilWhole(newer);
+    await untilIndexed(newer);
     expect(await indexNames("messages")).toContain(wanted);
   });
 

@@ -8,7 +8,7 @@ import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type Databases, prepareAlone } from "./alone.ts";
 import { heldLease } from "./lease.ts";
 import { buildersOf } from "./meta.ts";
-import { type Lack, lackOf, type Wanted } from "./prepare.ts";
+import { type Missing, missingIn, type Wanted } from "./prepare.ts";
 
 export type Preparation = {
   /** Waits a while for needed indexes, and rejects with the missing ones. Does nothing once all is there. */
@@ -31,7 +31,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
   const { clock, db, log, patienceMs, wanted } = options;
   const ending = new AbortController();
   let isDone = false;
-  let lack: Lack | undefined;
+  let lack: Missing | undefined;
   let doing: string | undefined;
   let failure: string | undefined;
   let notBefore = Number.NEGATIVE_INFINITY;
@@ -63,7 +63,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
     if (ending.signal.aborted || clock.passedMs() < notBefore) return Promise.resolve(false);
     return (work ??= build().finally(() => (work = undefined)));
   };
-  const told = (found: Lack): string =>
+  const told = (found: Missing): string =>
     [doing ?? textOf(found), ...(failure === undefined ? [] : [failure])].join(": ");
 
   return {
@@ -71,7 +71,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
       const until = clock.passedMs() + patienceMs;
       // Ends when `until` has passed.
       while (!isDone) {
-        lack = await lackOf(db, wanted);
+        lack = await missingIn(db, wanted);
         if (isWhole(lack)) {
           // Work under way may use connections that their owner closes once this function returns.
           isDone = work === undefined;
@@ -96,12 +96,12 @@ export function createPreparation(options: PreparationOptions): Preparation {
   };
 }
 
-const isWhole = ({ hasReplaced, indexes, migrations }: Lack): boolean =>
+const isWhole = ({ hasReplaced, indexes, migrations }: Missing): boolean =>
   migrations.length === 0 && indexes.length === 0 && !hasReplaced;
-const isEnough = ({ indexes, migrations }: Lack): boolean =>
+const isEnough = ({ indexes, migrations }: Missing): boolean =>
   migrations.length === 0 && indexes.every(({ is }) => is === "wanted");
 
-function textOf({ indexes, migrations }: Lack): string {
+function textOf({ indexes, migrations }: Missing): string {
   if (migrations.length > 0) return "the format is older";
   if (indexes.length === 0) return "replaced indexes still exist";
   const names = [...new Set(indexes.map(({ collection }) => collection))];

@@ -16,7 +16,7 @@ export type Wanted = {
   readonly migrations: readonly Migration[];
 };
 
-export type Lack = {
+export type Missing = {
   readonly migrations: readonly Migration[];
   readonly isUnmarked: boolean;
   readonly indexes: readonly Index[];
@@ -25,7 +25,7 @@ export type Lack = {
 };
 
 /** Throws when a newer build has written the database. */
-export async function lackOf(db: Db, { indexes, migrations }: Wanted): Promise<Lack> {
+export async function missingIn(db: Db, { indexes, migrations }: Wanted): Promise<Missing> {
   const format = await readFormat(db);
   refuseNewer(db, format ?? firstFormat, formatAfter(migrations));
   const { missing, replaced } = await compareIndexes(db, indexes);

@@ -65,7 +65,7 @@ export function readPage<Item>(
     let size = 0;
     // Bounded by the cursor's limit.
     for await (const { item, place } of pageCursor(rows, scan, page, end).maxTimeMS(heavy.msMax)) {
-      const shown = cutFor(scan, page, item);
+      const shown = cutPage(scan, page, item);
       if (hasBodies) {
         bytes += scan.bytesOf(item);
         held += scan.bytesOf(shown);
@@ -95,7 +95,7 @@ async function shorter<T>(read: (rows: number) => Promise<T>, rows: number): Pro
 const fewerBy = 10;
 const rowsMin = 100;
 
-export const cutFor = <Item>(
+export const cutPage = <Item>(
   { cut }: Pick<Scan<Item>, "cut">,
   { bodyBytesMax }: Pick<PageRequest, "bodyBytesMax">,
   item: Item,

@@ -32,7 +32,7 @@ import { type Reading } from "../messages/read.ts";
 import { inOneReply, type Store } from "../messages/store.ts";
 import {
   hintFrom,
-  isUnderstood,
+  isKnownFormat,
   recordFrom,
   type StoredRecord,
   stateWrite,
@@ -49,7 +49,7 @@ export async function admitOne(
   _id: QueueId,
   owner: Owner | undefined,
 ): Promise<Looked | undefined> {
-  const row = await store.again(() => queuesOf(store).findOne({ _id, ...isUnderstood }));
+  const row = await store.again(() => queuesOf(store).findOne({ _id, ...isKnownFormat }));
   if (!row) return undefined;
   const room = freeTurns(row, 0);
   // Read before the line: a record that is in line by then with a higher place came after children that are not made yet.
@@ -178,7 +178,7 @@ const lineOf = (
   return again(() =>
     messages
       .find(
-        { queue, state: "queued", queuePlace, ...isUnderstood },
+        { queue, state: "queued", queuePlace, ...isKnownFormat },
         { ...inOneReply, ...(!isShort && { projection: slim }) },
       )
       .sort({ queue: 1, state: 1, queuePlace: 1, _id: 1 })

@@ -2,7 +2,7 @@
 import { accept, limits, type Message, type MessageRecord } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
 import { type Due, ringDue } from "../alarms.ts";
-import { isUnderstood } from "../messages/stored.ts";
+import { isKnownFormat } from "../messages/stored.ts";
 import {
   runFrom,
   bodyOf,
@@ -22,7 +22,7 @@ export async function redeliver(
   limit: number,
 ): Promise<readonly (readonly MessageRecord[])[]> {
   const { again, runs } = store;
-  const isDue = { deliverAt: { $lte: now, $exists: true }, ...isUnderstood };
+  const isDue = { deliverAt: { $lte: now, $exists: true }, ...isKnownFormat };
   const found = await again(() =>
     runs
       .find({ shard: { $in: [...shards] }, ...isDue })
@@ -79,7 +79,7 @@ export async function nextDeliverAlarm(
 ): Promise<number | undefined> {
   const next = await again(() =>
     runs.findOne(
-      { shard: { $in: [...shards] }, deliverAt: { $gt: 0, $exists: true }, ...isUnderstood },
+      { shard: { $in: [...shards] }, deliverAt: { $gt: 0, $exists: true }, ...isKnownFormat },
       { projection: { deliverAt: 1 }, sort: { deliverAt: 1 } },
     ),
   );

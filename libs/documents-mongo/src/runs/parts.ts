@@ -13,7 +13,7 @@ import {
   runMessageId,
   type RunPart,
 } from "@posthaste/domain";
-import { type Inherited, type RunWrite, type SomeParts } from "@posthaste/ports";
+import { type Inherited, type RunWrite, type PartsPage } from "@posthaste/ports";
 import { insertMissing } from "../insert-missing.ts";
 import { type StoreWithRuns } from "./store.ts";
 import {
@@ -178,7 +178,7 @@ export async function somePartsOf(
   { again, parts }: StoreWithRuns,
   root: MessageId,
   after: PartName,
-): Promise<SomeParts> {
+): Promise<PartsPage> {
   return again(async () => {
     const found: RunPart[] = [];
     let bytes = 0;

@@ -9,7 +9,7 @@ import {
 } from "@posthaste/domain";
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
-import { isUnderstood } from "../messages/stored.ts";
+import { isKnownFormat } from "../messages/stored.ts";
 import { among, bothOf, type Conditions, conditionsOf } from "../query/conditions.ts";
 import { documentsWithin } from "../query/documents-within.ts";
 import { placesIn } from "../query/placed.ts";
@@ -104,7 +104,7 @@ const listedAt = (
   { after }: RunPage,
 ): Document => ({
   tenant,
-  ...isUnderstood,
+  ...isKnownFormat,
   // A swept run leaves a mark, which has no place.
   [at]: { $gt: "", ...placesIn(filter, { order, ...(after !== undefined && { after }) }) },
 });

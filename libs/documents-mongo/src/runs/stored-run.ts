@@ -16,7 +16,7 @@ import {
   type RunPart,
   wakeAtOf,
 } from "@posthaste/domain";
-import { understood } from "@posthaste/ports";
+import { requireKnownFormat } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { byTime, type Index } from "../indexes.ts";
 import { placeOf } from "../query/placed.ts";
@@ -128,7 +128,7 @@ export function runFrom({
   dlqPlace,
   ...run
 }: StoredRun): Run {
-  return understood({ ...run, key: _id });
+  return requireKnownFormat({ ...run, key: _id });
 }
 
 export function movingPart(

@@ -11,7 +11,7 @@
  */
 import { type MessageId, randomMessageId, type TenantId, cutOff } from "@posthaste/domain";
 import { createIds } from "../ids.ts";
-import { isUnderstood } from "../messages/stored.ts";
+import { isKnownFormat } from "../messages/stored.ts";
 import { type StoreWithRuns } from "./store.ts";
 import { rootOf, type StoredMark, walksName } from "./stored-run.ts";
 
@@ -65,7 +65,7 @@ async function sweepEnded(
   endedBefore: number,
   limit: number,
 ): Promise<number> {
-  const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true }, ...isUnderstood };
+  const ended = { tenant, endedAt: { $lt: endedBefore, $exists: true }, ...isKnownFormat };
   const fields = { root: 1, id: 1, generation: 1, createdAt: 1 };
   const found = await again(() => runs.find(ended, { projection: fields }).limit(limit).toArray());
   if (found.length === 0) return 0;

@@ -11,7 +11,7 @@ import { createCounts } from "./counts.ts";
 import {
   keyOf,
   movingPart,
-  saying,
+  fieldsUpdate,
   scheduleFrom,
   schedulesName,
   type StoredSchedule,
@@ -40,7 +40,7 @@ export function createSchedules(connection: Connection): Schedules {
   const replace = async ({ body, ...schedule }: Schedule & { body?: Uint8Array }) => {
     const _id = keyOf(schedule);
     const write = newWrite(random);
-    const update = saying({ ...schedule, write, ...(body && { body }) });
+    const update = fieldsUpdate({ ...schedule, write, ...(body && { body }) });
     const { matchedCount } = await again(() =>
       schedules.updateOne({ _id, version: schedule.version - 1 }, update),
     );
@@ -60,7 +60,7 @@ export function createSchedules(connection: Connection): Schedules {
       const operations = moved.map((schedule) => ({
         updateOne: {
           filter: { _id: keyOf(schedule), version: schedule.version - 1 },
-          update: saying({ ...movingPart(schedule), write }),
+          update: fieldsUpdate({ ...movingPart(schedule), write }),
         },
       }));
       const { matched } = await writeAll(again, schedules, operations);

@@ -38,7 +38,7 @@ const passing = ["next", "pending", "last", "wakeAt"] as const;
 type Passing = (typeof passing)[number];
 
 /** Returns the update that sets `fields` and unsets the passing fields that they lack. */
-export const saying = (fields: Partial<StoredSchedule>) => ({
+export const fieldsUpdate = (fields: Partial<StoredSchedule>) => ({
   $set: fields,
   $unset: Object.fromEntries(
     passing.filter((name) => fields[name] === undefined).map((name) => [name, ""]),

@@ -5,7 +5,7 @@ import {
   advanced,
   bulkBeginning,
   bulkWorkText,
-  handedOn,
+  deferredAction,
   isUnderWay,
   newBulkAction,
 } from "./bulk-action.ts";
@@ -57,7 +57,7 @@ describe("a bulk action", () => {
   });
 
   it("that is handed on rings at once", () => {
-    expect(handedOn(made, 250)).toEqual({ ...made, version: 2, wakeAt: 250 });
+    expect(deferredAction(made, 250)).toEqual({ ...made, version: 2, wakeAt: 250 });
   });
 });
 

@@ -88,7 +88,7 @@ export function advanced(
 }
 
 /** Returns the action as its worker leaves it, with its alarm set to now. */
-export const handedOn = (action: BulkAction, now: number): BulkAction => ({
+export const deferredAction = (action: BulkAction, now: number): BulkAction => ({
   ...action,
   version: action.version + 1,
   wakeAt: now,

@@ -6,7 +6,7 @@ export {
   type BulkPlace,
   type BulkWork,
   bulkWorkText,
-  handedOn,
+  deferredAction,
   isUnderWay,
   newBulkAction,
 } from "./bulk-action.ts";

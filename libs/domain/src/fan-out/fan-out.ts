@@ -32,7 +32,7 @@ type FanOutState =
 
 export type FanOut<S extends FanOutState = FanOutState> = FanOutTarget & {
   readonly id: MessageId;
-  /** See `isUnderstood`; absent for format 1. */
+  /** See `isKnownFormat`; absent for format 1. */
   readonly format?: number;
   readonly tenant: TenantId;
   readonly shard: number;

@@ -1,5 +1,5 @@
 /** Flow control: at most `parallelism` attempts at once and `rate` dispatches per fixed window of `periodMs` (docs/design/lanes#slots-and-rates). */
-import { isAhead, isOver } from "../shared/time.ts";
+import { isTooFarAhead, isOver } from "../shared/time.ts";
 
 /** At least one of `parallelism` and `rate` is given, as the contract requires. */
 export type FlowLimits = {
@@ -46,7 +46,7 @@ export function countDispatches(
  */
 export const newWindow = (before: RateWindow | undefined, now: number): RateWindow => ({
   startedAt:
-    before === undefined || isAhead(before.startedAt, 0, now)
+    before === undefined || isTooFarAhead(before.startedAt, 0, now)
       ? now
       : Math.max(now, before.startedAt + 1),
   count: 0,

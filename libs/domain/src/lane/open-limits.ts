@@ -1,5 +1,5 @@
 /** Lanes without a line: a publish may take a slot of one itself (docs/design/lanes#taken-by-a-publish). */
-import { isUnderstood } from "../shared/format.ts";
+import { isKnownFormat } from "../shared/format.ts";
 import { type Flow } from "./flow.ts";
 import { areSameLimits, type FlowLimits } from "./flow-control.ts";
 import { type FlowLane } from "./lane.ts";
@@ -16,6 +16,6 @@ export function openLimits(row: Row | undefined, flow: Flow): FlowLimits | undef
   const limits = row?.limits ?? flow.limits;
   if (limits.rate !== undefined) return undefined;
   if (!row) return limits;
-  const isOpen = !row.paused && isUnderstood(row);
+  const isOpen = !row.paused && isKnownFormat(row);
   return isOpen && areSameLimits(limits, limitsPublished(row, flow.limits)) ? limits : undefined;
 }

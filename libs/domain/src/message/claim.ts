@@ -1,6 +1,6 @@
 /** Claims a record: the right to attempt, for a time, behind a fence (docs/design/record#claims-leases-epochs). */
-import { onward } from "../lane/gates.ts";
-import { isUnderstood } from "../shared/format.ts";
+import { nextGate } from "../lane/gates.ts";
+import { isKnownFormat } from "../shared/format.ts";
 import { leaseLossParts, leaseMs } from "../shared/limits.ts";
 import { isLeaseOver } from "../shared/time.ts";
 import { type Owner } from "../shared/ids.ts";
@@ -13,12 +13,12 @@ import { type InState, type MessageRecord } from "./message.ts";
  */
 export function isClaimable(record: MessageRecord, now: number, setAheadMs: number): boolean {
   const { message, state } = record;
-  if (!isUnderstood(message)) return false;
+  if (!isKnownFormat(message)) return false;
   switch (state.kind) {
     case "due":
       return state.grantUntil === undefined || state.grantUntil > now;
     case "held":
-      return onward(message, "queue", state.dueAt, now).kind === "due";
+      return nextGate(message, "queue", state.dueAt, now).kind === "due";
     case "claimed":
       return isLeaseOver(state.leaseUntil, now, setAheadMs);
     case "queued":

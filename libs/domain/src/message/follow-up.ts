@@ -10,7 +10,7 @@ import { type Answer, type Answered } from "./outcome.ts";
 export const followUpKinds = ["deadLetter", "callback", "failureCallback", "run", "fact"] as const;
 export type FollowUpKind = (typeof followUpKinds)[number];
 
-/** `format`: of the item, see `isUnderstood`; absent for format 1. */
+/** `format`: of the item, see `isKnownFormat`; absent for format 1. */
 type Stored = { readonly format?: number };
 
 export const failureReasons = [

@@ -47,7 +47,7 @@ export {
   keepsBodies,
   keptMsMaxNext,
   keptMsOf,
-  keptOfAnswer,
+  keptAnswer,
   mayKeepBody,
 } from "./kept-body.ts";
 export {

@@ -15,7 +15,7 @@ export const mayKeepBody = ({ policy: { redaction }, run }: Judged): boolean =>
   !redaction?.body && run === undefined;
 
 /** Returns the kept part of the answer that delivered the message: the beginning of its body, if the body may be kept and is not empty. */
-export function keptOfAnswer(message: Judged, body: Uint8Array): Uint8Array | undefined {
+export function keptAnswer(message: Judged, body: Uint8Array): Uint8Array | undefined {
   if (body.length === 0 || !mayKeepBody(message)) return undefined;
   // Copied when cut, so that the rest of the answer can be freed.
   return body.length <= keptAnswerBytesMax

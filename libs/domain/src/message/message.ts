@@ -64,7 +64,7 @@ export type InRun = {
 
 export type Message = Lanes & {
   readonly id: MessageId;
-  /** The record's format, see `isUnderstood`; absent for format 1. */
+  /** The record's format, see `isKnownFormat`; absent for format 1. */
   readonly format?: number;
   readonly tenant: TenantId;
   readonly dialect: Dialect;

@@ -2,7 +2,7 @@
  * Moves up messages that wait too long because the clock was set back: those that wait by our own decision, mostly
  * for a retry (docs/adr/0120-two-clocks.md).
  */
-import { aheadFrom, skewMsMax } from "../shared/time.ts";
+import { tooFarAheadAfter, skewMsMax } from "../shared/time.ts";
 import { type MessageState } from "./message.ts";
 
 type Held = Extract<MessageState, { kind: "held" }>;
@@ -20,4 +20,4 @@ export function movedUp(state: Held, now: number, setBackMs: number): Held | und
 
 /** Returns the time after which a due time is moved up. If the clock is set back now, some records would be due by now. */
 const movedUpFrom = (waitMs: number, now: number, setBackMs: number): number =>
-  setBackMs > 0 ? now + (setBackMs - skewMsMax) : aheadFrom(waitMs, now);
+  setBackMs > 0 ? now + (setBackMs - skewMsMax) : tooFarAheadAfter(waitMs, now);

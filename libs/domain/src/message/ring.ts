@@ -6,10 +6,10 @@ import {
   type MessageState,
   isFinished,
 } from "./message.ts";
-import { isForeign, onward } from "../lane/gates.ts";
+import { isForeign, nextGate } from "../lane/gates.ts";
 import { alarmOf, alarmOnEntering } from "./alarm.ts";
 import { grantMs, ringAheadMs } from "../shared/limits.ts";
-import { isAhead, isLeaseOver, isOver } from "../shared/time.ts";
+import { isTooFarAhead, isLeaseOver, isOver } from "../shared/time.ts";
 import { unreachable } from "../shared/unreachable.ts";
 
 /** The write, and the work of the scheduler beside it. `followUp`: the outbox was not cleared in time. */
@@ -41,7 +41,7 @@ const ahead = (
   now: number,
 ): number | undefined =>
   wakeAt !== undefined &&
-  (wakeAt <= now || (kind === "claimed" && isAhead(wakeAt, ringAheadMs, now)))
+  (wakeAt <= now || (kind === "claimed" && isTooFarAhead(wakeAt, ringAheadMs, now)))
     ? now + ringAheadMs
     : wakeAt;
 
@@ -50,7 +50,7 @@ const ahead = (
  * the record when its hint is dropped.
  */
 function goOn({ message }: MessageRecord, now: number): Pick<Ringing, "next" | "then"> {
-  const next = onward(message, "time", now, now);
+  const next = nextGate(message, "time", now, now);
   return { next, then: next.kind === "waiting" ? "grant" : "hint" };
 }
 

@@ -1,5 +1,5 @@
 /** Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). */
-import { onward } from "../lane/gates.ts";
+import { nextGate } from "../lane/gates.ts";
 import { type DlqId, dlqIdOf } from "../shared/ids.ts";
 import { deferralsMax, leaseLossParts } from "../shared/limits.ts";
 import { untilMs } from "../shared/time.ts";
@@ -10,7 +10,7 @@ import {
   type FailureReason,
   type FollowUp,
 } from "./follow-up.ts";
-import { keptOfAnswer } from "./kept-body.ts";
+import { keptAnswer } from "./kept-body.ts";
 import { type InState } from "./message.ts";
 import { type Answer, type Outcome, isSuccess } from "./outcome.ts";
 import { backoffMs, deferralMs, requestedWaitMs } from "./retry.ts";
@@ -65,7 +65,7 @@ function deliver(
   const next = { kind: "delivered", endedAt: attempt.endedAt } as const;
   const answer =
     outcome.kind === "answered" && !keepsNoBody
-      ? keptOfAnswer(record.message, outcome.body)
+      ? keptAnswer(record.message, outcome.body)
       : undefined;
   return {
     ...settlement(record, next, [...callbacks(record, attempt), fact]),
@@ -146,7 +146,7 @@ function defer(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
  * deliverer may be unable to send a hint, so the record is held until now instead of due: its alarm rings at once.
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
-  const next = onward(record.message, "time", now, now);
+  const next = nextGate(record.message, "time", now, now);
   return next.kind === "waiting" ? uncounted(record, next) : postpone(record, now, now);
 }
 

@@ -26,7 +26,7 @@ export type ScheduleCommand = {
 export type Schedule = {
   readonly tenant: TenantId;
   readonly id: ScheduleId;
-  /** See `isUnderstood`; absent for format 1. */
+  /** See `isKnownFormat`; absent for format 1. */
   readonly format?: number;
   /** Random, drawn once: a schedule made anew under the id of an old one makes messages with other ids. */
   readonly uid: string;

@@ -8,5 +8,5 @@
 export const ownFormat = 5;
 
 /** Reports whether this build can handle an item of this format. */
-export const isUnderstood = ({ format = 1 }: { readonly format?: number }): boolean =>
+export const isKnownFormat = ({ format = 1 }: { readonly format?: number }): boolean =>
   format <= ownFormat;

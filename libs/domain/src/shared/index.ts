@@ -20,7 +20,7 @@ export { type OperatorRole, operatorRoles, refusalOfRole, rolesFor } from "./ope
 export { cutAtCharacter } from "./cut.ts";
 export { parseDuration } from "./duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
-export { isUnderstood, ownFormat } from "./format.ts";
+export { isKnownFormat, ownFormat } from "./format.ts";
 export { hash32, hashText } from "./hash.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
@@ -86,10 +86,10 @@ export { allShards, shardCount, shardOf } from "./shards.ts";
 export { shareOf, wholeOf } from "./shares.ts";
 export { type Share, Shares } from "./shares.ts";
 export {
-  agoMs,
-  aheadFrom,
+  elapsedMs,
+  tooFarAheadAfter,
   cutOff,
-  isAhead,
+  isTooFarAhead,
   isLeaseOver,
   isOver,
   leaseNow,

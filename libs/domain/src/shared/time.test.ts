@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { agoMs, isOver, leftMs, skewMsMax, untilMs } from "./time.ts";
+import { elapsedMs, isOver, leftMs, skewMsMax, untilMs } from "./time.ts";
 
 const now = 1_800_000_000_000;
 const day = 86_400_000;
@@ -40,7 +40,7 @@ describe("how long ago a time was", () => {
     [0, 0],
     [day, 0],
   ])("that lies at %d ms from now", (atMs, ago) => {
-    expect(agoMs(now + atMs, 30_000, now)).toBe(ago);
+    expect(elapsedMs(now + atMs, 30_000, now)).toBe(ago);
   });
 });
 

@@ -12,14 +12,15 @@ export const skewMsMax = 60_000;
  * have begun by now is over, too.
  */
 export const isOver = (until: number, lengthMs: number, now: number): boolean =>
-  until <= now || isAhead(until, lengthMs, now);
+  until <= now || isTooFarAhead(until, lengthMs, now);
 
 /** Reports whether a time, which lies at most `lengthMs` ahead when it is set, was set by a clock that was ahead. */
-export const isAhead = (at: number, lengthMs: number, now: number): boolean =>
-  at > aheadFrom(lengthMs, now);
+export const isTooFarAhead = (at: number, lengthMs: number, now: number): boolean =>
+  at > tooFarAheadAfter(lengthMs, now);
 
 /** Returns the time after which a stored time is ahead. For stores, which compare by themselves. */
-export const aheadFrom = (lengthMs: number, now: number): number => now + lengthMs + skewMsMax;
+export const tooFarAheadAfter = (lengthMs: number, now: number): number =>
+  now + lengthMs + skewMsMax;
 
 /** Returns the time `lengthMs` ago: earlier stored times are older than that. For stores, which compare by themselves. */
 export const cutOff = (lengthMs: number, now: number): number => now - lengthMs;
@@ -29,7 +30,7 @@ export const cutOff = (lengthMs: number, now: number): number => now - lengthMs;
  * set ahead; the time before that counts, for as long as the owner may take to renew.
  */
 export const isLeaseOver = (until: number, now: number, setAheadMs: number): boolean =>
-  until <= leaseNow(now, setAheadMs) || isAhead(until, leaseMs, now);
+  until <= leaseNow(now, setAheadMs) || isTooFarAhead(until, leaseMs, now);
 
 /** Returns the time by which leases are compared after the clock was set ahead. For stores. */
 export const leaseNow = (now: number, setAheadMs: number): number => now - setAheadMs;
@@ -43,5 +44,5 @@ export const untilMs = (at: number, msMax: number, now: number): number =>
   Math.min(Math.max(0, at - now), msMax);
 
 /** Returns how long ago `at` was, from 0 to `msMax`. */
-export const agoMs = (at: number, msMax: number, now: number): number =>
+export const elapsedMs = (at: number, msMax: number, now: number): number =>
   Math.min(Math.max(0, now - at), msMax);

@@ -3,7 +3,7 @@ import { aRun, epochStart, newId } from "@posthaste/testing";
 import * as fc from "fast-check";
 import { runGroupMax, runStepsMax } from "../shared/limits.ts";
 import {
-  adopted,
+  adopt,
   append,
   awaiting,
   callAnswered,
@@ -248,15 +248,15 @@ describe("a start in two phases", () => {
   const asked = aRun({ adoption: "awaited" });
 
   it("is adopted once, and of one that was not asked never", () => {
-    const run = adopted(asked);
+    const run = adopt(asked);
 
     expect(run).toMatchObject({ adoption: "done", version: asked.version + 1 });
-    expect(run && adopted(run)).toBeUndefined();
-    expect(adopted(aRun())).toBeUndefined();
+    expect(run && adopt(run)).toBeUndefined();
+    expect(adopt(aRun())).toBeUndefined();
   });
 
   it("needs its first delivery no more when it is adopted, and its second until a step is done", () => {
-    const run = adopted(asked);
+    const run = adopt(asked);
     if (!run) throw new Error("it is adopted");
     const [start, again] = [{ role: "start" }, { role: "adopted" }] as const;
 

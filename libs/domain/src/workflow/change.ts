@@ -58,7 +58,7 @@ function unknownOf(
  * Marks that the endpoint of a run started in two phases has started it. Returns undefined if that was marked before,
  * or the endpoint was not asked.
  */
-export const adopted = (run: RunIn<"active">): RunIn<"active"> | undefined =>
+export const adopt = (run: RunIn<"active">): RunIn<"active"> | undefined =>
   run.adoption === "awaited" ? changedRun({ ...run, adoption: "done" }) : undefined;
 
 /** Lets a step wait for something other than a delivery. Returns undefined if the step waits already, or is done. */

@@ -1,6 +1,6 @@
 export { attemptReplacedBy, byTime, type RunAttempt, type ToldAttempt } from "./run-attempts.ts";
 export {
-  adopted,
+  adopt,
   append,
   type Appended,
   awaiting,
@@ -51,8 +51,8 @@ export {
   partOf,
 } from "./part-key.ts";
 export { type MessageStory, messageStories } from "./message-story.ts";
-export { deliveriesShown, type Standing, storyOf, type StepStory } from "./story.ts";
-export { leftOpen, openEntries, standsStill } from "./open-entries.ts";
+export { deliveriesShown, type StepStatus, storyOf, type StepStory } from "./story.ts";
+export { leftOpen, openEntries, isStuck } from "./open-entries.ts";
 export { inheritedParts, isMadeOf, isOfLog, resumedRun } from "./resume.ts";
 export {
   changedRun,

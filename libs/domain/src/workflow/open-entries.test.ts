@@ -3,7 +3,7 @@ import { aRun, epochStart } from "@posthaste/testing";
 import { append, awaiting, finish } from "./change.ts";
 import { type StepKey } from "./order.ts";
 import { type Pending } from "./run.ts";
-import { standsStill } from "./open-entries.ts";
+import { isStuck } from "./open-entries.ts";
 
 const plan = (step: number): StepKey => ({ role: "plan", step });
 const result = (step: number): StepKey => ({ role: "result", step });
@@ -28,8 +28,8 @@ describe("a run whose delivery was answered stands still", () => {
     ["where a planned step has no result", after([plan(1), plan(2)], [result(2)]), "p1"],
     ["where the answer of a call has caused none", after([result(1)], aCall), "a2"],
   ] as const)("%s", (_, run, part) => {
-    expect(standsStill(run, part)).toBe(true);
-    expect(standsStill(finish(run, epochStart), part)).toBe(false);
+    expect(isStuck(run, part)).toBe(true);
+    expect(isStuck(finish(run, epochStart), part)).toBe(false);
   });
 
   it.each([
@@ -37,6 +37,6 @@ describe("a run whose delivery was answered stands still", () => {
     ["where a member of the group is open yet", after([plan(1), plan(2)], [result(2)]), "s2"],
     ["where it waits for a call", after([result(1)], aCall), "s1"],
   ] as const)("but not %s", (_, run, part) => {
-    expect(standsStill(run, part)).toBe(false);
+    expect(isStuck(run, part)).toBe(false);
   });
 });

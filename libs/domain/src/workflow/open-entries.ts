@@ -50,7 +50,7 @@ const groupResults = (history: Order): readonly EntryKey[] =>
     .filter((key) => has(history, key));
 
 /** Reports whether a run stands still after the delivery of `part` was answered with 2xx: the delivery has had no effect. */
-export function standsStill(run: Run, part: PartName): boolean {
+export function isStuck(run: Run, part: PartName): boolean {
   if (!isActive(run)) return false;
   const isUnheard = run.state.pending.some(
     ({ kind, step }) => kind === "call" && partOf({ role: "answer", step }) === part,

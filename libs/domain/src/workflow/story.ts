@@ -9,7 +9,7 @@ import { deliveryOf, type PartKey, partOf, type PartName } from "./part-key.ts";
 import { isFailed, type Pending, type Run } from "./run.ts";
 
 /** The standing of a step that is not done. `retried`: an attempt of its delivery has failed, and another follows. */
-export type Standing = "open" | "retried" | "failed" | "canceled";
+export type StepStatus = "open" | "retried" | "failed" | "canceled";
 
 export type StepStory =
   /** `by`: the delivery by which the step was done. Absent if it was done by the end of a run that it had invoked. */
@@ -24,7 +24,7 @@ export type StepStory =
   /** The step that the last delivery of the route is to publish. */
   | (At & Delivered & { readonly kind: "running" });
 
-type At = { readonly step: number; readonly standing: Standing };
+type At = { readonly step: number; readonly standing: StepStatus };
 type Delivered = { readonly by: DeliveryKey; readonly progress?: Progress };
 
 export type StoryGroup = {
@@ -109,7 +109,7 @@ export function storyOf(run: Run, known: Known): readonly StoryGroup[] {
     return { by, standing: standingOf(by, progress), ...(progress && { progress }) };
   }
 
-  function standingOf(key: PartKey, progress?: Progress): Standing {
+  function standingOf(key: PartKey, progress?: Progress): StepStatus {
     if (state.kind === "failed" && state.failure.at === partOf(key)) return "failed";
     if (state.kind !== "active") return "canceled";
     return progress && !isFinished(progress.state) && progress.retried > 0 ? "retried" : "open";

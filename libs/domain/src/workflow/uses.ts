@@ -3,7 +3,7 @@
  * previous use while a delivery of that use may be under way. The next use is held until those deliveries are over
  * (docs/design/runs#starting).
  */
-import { agoMs } from "../shared/time.ts";
+import { elapsedMs } from "../shared/time.ts";
 import { runMessageId, type MessageId } from "../shared/ids.ts";
 import { entriesBetween } from "./order.ts";
 import { partOf } from "./part-key.ts";
@@ -15,7 +15,7 @@ export function heldBehind(before: Run | undefined, now: number): RunRef | undef
   const { key, plan, root, state } = before;
   const { timeoutMs } = plan.policy;
   // Also applies if the clock that ended the use was ahead: a run that is held in vain continues at the first look at the claims.
-  return agoMs(state.endedAt, timeoutMs, now) < timeoutMs ? { key, root } : undefined;
+  return elapsedMs(state.endedAt, timeoutMs, now) < timeoutMs ? { key, root } : undefined;
 }
 
 /** Reports whether nothing of a run has been delivered yet: requests that name its id alone belong to the previous use. */

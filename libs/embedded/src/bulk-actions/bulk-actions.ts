@@ -8,7 +8,7 @@ import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from 
 import { type BulkActionPage, type BulkActions } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
-import { isUnderstood } from "../messages/records.ts";
+import { isKnownFormat } from "../messages/records.ts";
 import { rowsWithin } from "../query/rows-within.ts";
 import { actionFrom, textOf } from "./rows.ts";
 
@@ -65,12 +65,12 @@ function openAdd(db: DatabaseSync): (action: BulkAction, max: number) => BulkAct
 
 function openReads(db: DatabaseSync) {
   const one = db.prepare(
-    `SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND id = ? AND ${isUnderstood}`,
+    `SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND id = ? AND ${isKnownFormat}`,
   );
   const first = db.prepare(`
-    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND ${isUnderstood} ORDER BY created_at DESC, id DESC LIMIT ?`);
+    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND ${isKnownFormat} ORDER BY created_at DESC, id DESC LIMIT ?`);
   const following = db.prepare(`
-    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND (created_at, id) < (?, ?) AND ${isUnderstood}
+    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND (created_at, id) < (?, ?) AND ${isKnownFormat}
     ORDER BY created_at DESC, id DESC LIMIT ?`);
   return {
     get: (tenant: TenantId, id: BulkActionId): BulkAction | undefined => {

@@ -2,7 +2,7 @@
 import { type DatabaseSync } from "node:sqlite";
 import { limits } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
-import { isUnderstood } from "../messages/records.ts";
+import { isKnownFormat } from "../messages/records.ts";
 import { integer, type Row } from "./rows.ts";
 
 /** `shards` is a JSON array, or undefined for all shards. */
@@ -24,7 +24,7 @@ type Table = {
 
 export function openAlarms(db: DatabaseSync, rows: Table): Alarms {
   const { table, key, columns, read, damaged, set = "wake_at = ?" } = rows;
-  const isMine = `${isUnderstood} AND shard IN (SELECT value FROM json_each(?))`;
+  const isMine = `${isKnownFormat} AND shard IN (SELECT value FROM json_each(?))`;
   const ring = (where: string) =>
     db.prepare(`
       UPDATE ${table} SET ${set} WHERE ${key} IN (
@@ -33,8 +33,8 @@ export function openAlarms(db: DatabaseSync, rows: Table): Alarms {
   const next = (where: string) =>
     db.prepare(`
       SELECT wake_at FROM ${table} WHERE wake_at IS NOT NULL AND ${where} ORDER BY wake_at LIMIT 1`);
-  const [ringAll, ringSome] = [ring(isUnderstood), ring(isMine)];
-  const [nextOfAll, nextOfSome] = [next(isUnderstood), next(isMine)];
+  const [ringAll, ringSome] = [ring(isKnownFormat), ring(isMine)];
+  const [nextOfAll, nextOfSome] = [next(isKnownFormat), next(isMine)];
 
   const readable = (row: Row): readonly Rung[] => {
     try {

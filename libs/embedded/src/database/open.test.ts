@@ -36,7 +36,7 @@ import {
 import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate, type Schema } from "./migrate.ts";
-import { openDatabase, refuseOldSqlite, withRoom } from "./open.ts";
+import { openDatabase, refuseOldSqlite, openWithReserve } from "./open.ts";
 
 const open = (dataDir: string) => openDatabase(dataDir, { makeRoom: () => false });
 const fileIn = (dataDir: string): string => join(dataDir, "posthaste.db");
@@ -147,7 +147,7 @@ describe("a disk that is full to the last byte", () => {
       if (made < needed) throw full;
       return "open";
     };
-    return withRoom("data", open, () => made++ < there);
+    return openWithReserve("data", open, () => made++ < there);
   };
 
   it("is opened with the room of the reserve", () => {

@@ -34,7 +34,7 @@ export function openDatabase(dataDir: string, { makeRoom }: DatabaseOptions): Da
   if (dataDir === ":memory:") return openInMemory();
   const unlock = lockDirectory(dataDir);
   try {
-    return withRoom(dataDir, () => openFile(dataDir, unlock, makeRoom), makeRoom);
+    return openWithReserve(dataDir, () => openFile(dataDir, unlock, makeRoom), makeRoom);
   } catch (error) {
     unlock();
     throw error;
@@ -45,12 +45,12 @@ export function openDatabase(dataDir: string, { makeRoom }: DatabaseOptions): Da
  * Opens with `open`, which writes a little. On a completely full disk the reserve is given up for that. Without a
  * reserve, throws with a plain message.
  */
-export function withRoom<T>(dataDir: string, open: () => T, makeRoom: () => boolean): T {
+export function openWithReserve<T>(dataDir: string, open: () => T, makeRoom: () => boolean): T {
   try {
     return open();
   } catch (cause) {
     if (sqliteCode(cause) !== "full") throw cause;
-    if (makeRoom()) return withRoom(dataDir, open, () => false);
+    if (makeRoom()) return openWithReserve(dataDir, open, () => false);
     throw new Error(`the disk of ${dataDir} is full: the store can be opened when it has room`, {
       cause,
     });

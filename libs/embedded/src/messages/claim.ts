@@ -9,7 +9,7 @@ import {
   leaseNow,
 } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
-import { type Reading, type Standing } from "./read.ts";
+import { type Reading, type PositionedRecord } from "./read.ts";
 import { stateCodes } from "./records.ts";
 import { type Store } from "./store.ts";
 
@@ -30,7 +30,7 @@ export function openClaiming(
     WHERE position = ? AND name = ? AND epoch = ? AND state = ${stateCodes.claimed} AND until > ?`);
 
   const take = (
-    { position, record }: Standing,
+    { position, record }: PositionedRecord,
     owner: Owner,
     now: number,
   ): InState<"claimed"> | undefined => {

@@ -5,10 +5,10 @@
  * corrects retries by their own length, and rings the rest (recovery.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
-import { aheadFrom, limits, skewMsMax } from "@posthaste/domain";
+import { tooFarAheadAfter, limits, skewMsMax } from "@posthaste/domain";
 import { type Clock, watchSetBack } from "@posthaste/ports";
 import { alarmAt } from "../lanes.ts";
-import { firstFinishedCode, isUnderstood, stateCodes } from "./records.ts";
+import { firstFinishedCode, isKnownFormat, stateCodes } from "./records.ts";
 
 /** Each update runs along an index. The distance between rings of a due record grows, so its bound is larger. */
 const alarms = [
@@ -38,7 +38,7 @@ export function openRetryMoves(db: DatabaseSync): (now: number, setBackMs: numbe
     UPDATE messages SET
       until = max(?1, min(until - ?2, ?1 + hints)), wake_at = max(?1, min(wake_at - ?2, ?1 + hints))
     WHERE wake_at > ?1 AND state < ${firstFinishedCode} AND state = ${stateCodes.held}
-      AND hints > 0 AND until > ?1 + iif(?2 > 0, ?2 - ${skewMsMax}, hints + ${skewMsMax}) AND ${isUnderstood}`);
+      AND hints > 0 AND until > ?1 + iif(?2 > 0, ?2 - ${skewMsMax}, hints + ${skewMsMax}) AND ${isKnownFormat}`);
   return (now, setBackMs) => void update.run(now, setBackMs);
 }
 
@@ -47,7 +47,7 @@ export function openAlarmMoves(db: DatabaseSync, clock: Clock): () => void {
   const setBack = watchSetBack(clock);
   const moveRetries = openRetryMoves(db);
   const moves = alarms.map(([update, aheadMsMax]) => ({
-    move: db.prepare(`UPDATE ${update} AND ${isUnderstood}`),
+    move: db.prepare(`UPDATE ${update} AND ${isKnownFormat}`),
     aheadMsMax,
   }));
   return () => {
@@ -56,6 +56,6 @@ export function openAlarmMoves(db: DatabaseSync, clock: Clock): () => void {
     const now = clock.now();
     moveRetries(now, setBackMs);
     for (const { move, aheadMsMax } of moves)
-      move.run(now + limits.ringAheadMs, aheadFrom(aheadMsMax, now));
+      move.run(now + limits.ringAheadMs, tooFarAheadAfter(aheadMsMax, now));
   };
 }

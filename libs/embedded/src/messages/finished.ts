@@ -2,7 +2,7 @@
  * Finished records in the order of their end, in memory: `removeFinished` takes from here. An entry may be gone already or not yet
  * removable; the rows decide. Rebuilt at start.
  */
-import { isAhead } from "@posthaste/domain";
+import { isTooFarAhead } from "@posthaste/domain";
 
 export type Finished = {
   /** `isWhole`: the row stays when its record is removed. */
@@ -35,7 +35,8 @@ export function openFinished(): Finished {
     },
     standsWhole: (position) => wholes.has(position),
     first: ({ endedBefore, now }, limit) => {
-      const isOld = (endedAt: number): boolean => endedAt < endedBefore || isAhead(endedAt, 0, now);
+      const isOld = (endedAt: number): boolean =>
+        endedAt < endedBefore || isTooFarAhead(endedAt, 0, now);
       let to = head;
       while (to < ends.length && to - head < limit && isOld(ends[to] ?? now)) to++;
       return { positions: positions.slice(head, to), upTo: dropped + to };

@@ -21,15 +21,15 @@ import {
   isDamaged,
 } from "./configurations.ts";
 import { idOf } from "./names.ts";
-import { claimedCode, firstFinishedCode, isUnderstood } from "./records.ts";
+import { claimedCode, firstFinishedCode, isKnownFormat } from "./records.ts";
 import { type Store } from "./store.ts";
 
 const rowsPerTurn = 500;
 
 export function openMatching({ claimed, db, tenants, writer }: Store): Records["matching"] {
   const columns = `m.position, m.name, m.state, ${configurationColumns}`;
-  const live = `m.tenant = ? AND m.state < ${firstFinishedCode} AND m.${isUnderstood}`;
-  const unclaimed = `m.tenant = ? AND m.state < ${claimedCode} AND m.${isUnderstood}`;
+  const live = `m.tenant = ? AND m.state < ${firstFinishedCode} AND m.${isKnownFormat}`;
+  const unclaimed = `m.tenant = ? AND m.state < ${claimedCode} AND m.${isKnownFormat}`;
   const select = db.prepare(`
     SELECT ${columns} FROM messages m INDEXED BY messages_unclaimed ${configurationJoin}
     WHERE ${unclaimed} AND m.position > ? ORDER BY m.position LIMIT ?`);

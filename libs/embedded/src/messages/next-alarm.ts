@@ -7,7 +7,7 @@ import {
   shardCount,
 } from "@posthaste/domain";
 import { integer } from "../database/rows.ts";
-import { firstFinishedCode, isUnderstood } from "./records.ts";
+import { firstFinishedCode, isKnownFormat } from "./records.ts";
 import { type Store } from "./store.ts";
 
 export type NextAlarm = (
@@ -29,7 +29,7 @@ export const rungRecords = recordSources.flatMap((source) => {
 
 export function openNextAlarm({ alarms, db }: Store): NextAlarm {
   const looks = rungRecords.map(({ source, rows }) => {
-    const alarm = `SELECT wake_at FROM messages WHERE wake_at IS NOT NULL AND ${rows} AND ${isUnderstood}`;
+    const alarm = `SELECT wake_at FROM messages WHERE wake_at IS NOT NULL AND ${rows} AND ${isKnownFormat}`;
     const ofAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
     const ofSome = db.prepare(
       `${alarm} AND shard IN (SELECT value FROM json_each(?)) ORDER BY wake_at LIMIT 1`,

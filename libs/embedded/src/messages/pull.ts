@@ -3,7 +3,7 @@ import { type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { hintColumns, type Reading } from "./read.ts";
-import { isUnderstood, stateCodes } from "./records.ts";
+import { isKnownFormat, stateCodes } from "./records.ts";
 import { type Store } from "./store.ts";
 
 export type Pull = (
@@ -22,7 +22,7 @@ export function openPull({ db, clock, tenants }: Store, reading: Reading): Pull 
   const nextOrigin = db.prepare(`
     SELECT origin FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin > ? ORDER BY origin LIMIT 1`);
   const dueTo = db.prepare(`
-    SELECT ${hintColumns} FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin = ? AND ${isUnderstood}
+    SELECT ${hintColumns} FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin = ? AND ${isKnownFormat}
       AND (until IS NULL OR until > ?) ORDER BY position LIMIT ?`);
   const pulledUpTo = new Map<number, number>();
 

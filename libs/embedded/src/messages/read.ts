@@ -13,7 +13,7 @@ import { idOf } from "./names.ts";
 import {
   bodilessColumns,
   bodilessTables,
-  isUnderstood,
+  isKnownFormat,
   recordColumns,
   recordFrom,
   recordTables,
@@ -21,39 +21,39 @@ import {
 import { type Store } from "./store.ts";
 
 /** A stored record and its position. A record of a newer format is treated as missing. */
-export type Standing = { readonly position: number; readonly record: MessageRecord };
+export type PositionedRecord = { readonly position: number; readonly record: MessageRecord };
 
-type SlimStanding = Standing & { readonly hasOutbox: boolean };
+type SlimStanding = PositionedRecord & { readonly hasOutbox: boolean };
 
 export type Reading = {
   /** Returns the record as it was inserted a moment ago; it may have changed since. */
-  readonly recent: (id: MessageId) => Standing | undefined;
-  readonly find: (id: MessageId) => Standing | undefined;
+  readonly recent: (id: MessageId) => PositionedRecord | undefined;
+  readonly find: (id: MessageId) => PositionedRecord | undefined;
   /** Returns undefined for a damaged record, too, which is logged. */
-  readonly sound: (id: MessageId) => Standing | undefined;
+  readonly sound: (id: MessageId) => PositionedRecord | undefined;
   /** Reads the record without body and outbox. */
   readonly slim: (id: MessageId) => SlimStanding | undefined;
-  readonly at: (position: number) => Standing | undefined;
+  readonly at: (position: number) => PositionedRecord | undefined;
   readonly hint: (row: Row) => Hint;
 };
 
 export const hintColumns = "position, name, tenant, origin, epoch, body_bytes";
 
 export function openReading({ db, finished, log, names, outbox, recent, tenants }: Store): Reading {
-  const at = `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.${isUnderstood}`;
+  const at = `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.${isKnownFormat}`;
   const byId = db.prepare(`${at} AND m.name = ?`);
   const slimById = db.prepare(`
-    SELECT ${bodilessColumns} FROM ${bodilessTables} WHERE m.position = ? AND m.${isUnderstood} AND m.name = ?`);
+    SELECT ${bodilessColumns} FROM ${bodilessTables} WHERE m.position = ? AND m.${isKnownFormat} AND m.name = ?`);
   const byPosition = db.prepare(at);
   const isRemoved = (row: Row): boolean =>
     row["told"] !== null && !finished.standsWhole(integer(row["position"]));
-  const standing = (row: Row): Standing | undefined => {
+  const standing = (row: Row): PositionedRecord | undefined => {
     if (isRemoved(row)) return undefined;
     const position = integer(row["position"]);
     const items = integer(row["outbox"]) > 0 ? outbox.of(position) : [];
     return { position, record: recordFrom(row, messageFrom(row), items) };
   };
-  const find = (id: MessageId): Standing | undefined => {
+  const find = (id: MessageId): PositionedRecord | undefined => {
     const address = names.find(id);
     const row = address && byId.get(address.position, address.name);
     return row && standing(row);
@@ -99,7 +99,7 @@ export function openReading({ db, finished, log, names, outbox, recent, tenants 
 }
 
 /** Treats another tenant's record as missing. */
-export const ofTenant = <S extends Standing>(
+export const ofTenant = <S extends PositionedRecord>(
   tenant: TenantId,
   found: S | undefined,
 ): S | undefined => (found?.record.message.tenant === tenant ? found : undefined);

@@ -124,7 +124,7 @@ function stateFrom(row: Row, { queue, flow }: Message): MessageState {
 }
 
 /** The condition that this build understands a row of messages, fan-outs or lanes. */
-export const isUnderstood = `format <= ${ownFormat}`;
+export const isKnownFormat = `format <= ${ownFormat}`;
 
 /** The columns that `recordFrom` reads, from `messages` as m. */
 const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,

@@ -4,7 +4,7 @@
  */
 import { shardCount, type TenantId } from "@posthaste/domain";
 import { integer, stored, text } from "../database/rows.ts";
-import { firstFinishedCode, isUnderstood } from "./records.ts";
+import { firstFinishedCode, isKnownFormat } from "./records.ts";
 import { type Store } from "./store.ts";
 
 /** Bytes of bodies removed per transaction. Removing a body walks through its pages, while nothing else runs. */
@@ -47,7 +47,7 @@ export function openRemoving(store: Store): Removing {
     SELECT json_group_array(position) FILTER (WHERE told IS NULL) AS positions,
       json_group_array(position) FILTER (WHERE told IS NOT NULL) AS wholes,
       json_group_array(DISTINCT tenant) AS tenants, count(*) AS n FROM messages
-    WHERE ${batch} AND state >= ${firstFinishedCode} AND outbox = 0 AND ${isUnderstood}
+    WHERE ${batch} AND state >= ${firstFinishedCode} AND outbox = 0 AND ${isKnownFormat}
       AND shard IN (SELECT value FROM json_each(?))`);
   const inOtherShards = db.prepare(`
     SELECT position, until, told FROM messages

@@ -19,7 +19,7 @@ import {
   bodilessTables,
   columnsOf,
   firstFinishedCode,
-  isUnderstood,
+  isKnownFormat,
   recordFrom,
 } from "./records.ts";
 import { type Store } from "./store.ts";
@@ -36,7 +36,7 @@ export function openRing(store: Store, reading: Reading): Ring {
   const { alarms, claimed, db, clock, lanes, log, outbox, queues } = store;
   const due = rungRecords.map(({ source, rows }) => {
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
-      WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;
+      WHERE m.wake_at <= ? AND m.${rows} AND m.${isKnownFormat}`;
     const inAll = db.prepare(`${select} ORDER BY m.wake_at LIMIT ?`);
     const inSome = db.prepare(
       `${select} AND m.shard IN (SELECT value FROM json_each(?)) ORDER BY m.wake_at LIMIT ?`,

@@ -25,7 +25,7 @@ import {
   stateCodes,
 } from "../messages/records.ts";
 import { type Store } from "../messages/store.ts";
-import { type Standing } from "./rows.ts";
+import { type KeyedQueue } from "./rows.ts";
 
 /** Listed one by one: by the index of a queue, a range of states would be read from end to end. */
 const liveCodes = Object.values(stateCodes).filter((code) => code < firstFinishedCode);
@@ -72,7 +72,7 @@ export function openAdmit(store: Store, reading: Reading): Admit {
     return { flow: state.flow };
   };
 
-  const look = ({ key, lane }: Standing, now: number, owner: Owner | undefined): Admitted => {
+  const look = ({ key, lane }: KeyedQueue, now: number, owner: Owner | undefined): Admitted => {
     const mark = lane.purgeUpTo ?? 0;
     const ended = lane.purgeUpTo === undefined ? [] : purged.all(key, mark, limits.admitBatchMax);
     const held = turns.repair(key, now);

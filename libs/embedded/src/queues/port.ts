@@ -19,7 +19,7 @@ import { openReading } from "../messages/read.ts";
 import { stateCodes } from "../messages/records.ts";
 import { type Store } from "../messages/store.ts";
 import { openAdmit } from "./admit.ts";
-import { type Standing } from "./rows.ts";
+import { type KeyedQueue } from "./rows.ts";
 
 export function openQueues(store: Store): Queues {
   const { db, clock, names, queues, recent, turns, writer } = store;
@@ -35,7 +35,7 @@ export function openQueues(store: Store): Queues {
   const { living, make, missing } = openMaking(store);
 
   /** Takes back the turns of messages that were not attempted yet. */
-  const takeBack = ({ key }: Standing): readonly TakenBack[] =>
+  const takeBack = ({ key }: KeyedQueue): readonly TakenBack[] =>
     turns.holders(key).flatMap((position) => {
       const record = reading.at(position)?.record;
       if (!record || !mayTakeBack(record)) return [];
@@ -99,7 +99,7 @@ export function openQueues(store: Store): Queues {
 }
 
 function openMaking({ clock, queues }: Store) {
-  const living = (tenant: TenantId, name: string): Standing | undefined => {
+  const living = (tenant: TenantId, name: string): KeyedQueue | undefined => {
     const standing = queues.find(queueId(tenant, name));
     return standing?.lane.endedAt === undefined ? standing : undefined;
   };

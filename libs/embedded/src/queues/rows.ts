@@ -21,27 +21,27 @@ import { type Queue } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "../database/alarms.ts";
 import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
 import { alarmAt, soonest } from "../lanes.ts";
-import { isUnderstood } from "../messages/records.ts";
+import { isKnownFormat } from "../messages/records.ts";
 
-export type Spot = { readonly queue: number; readonly place: number };
+export type QueuePlace = { readonly queue: number; readonly place: number };
 type InQueue = Pick<Message, "tenant" | "format"> & { readonly queue: QueueId };
-export type Standing = { readonly key: number; readonly lane: QueueLane };
+export type KeyedQueue = { readonly key: number; readonly lane: QueueLane };
 
 export type QueueRows = Alarms & {
   /** Takes the next place. Makes a missing or deleted queue anew. The row keeps the highest format of the messages that have joined. */
-  join(message: InQueue, now: number): Spot;
+  join(message: InQueue, now: number): QueuePlace;
   /** Reserves `count` places for children that are made later, and returns the first. Makes a missing or deleted queue anew, too. */
-  reserve(fanOut: InQueue, count: number, now: number): Spot;
+  reserve(fanOut: InQueue, count: number, now: number): QueuePlace;
   /** Counts a child that takes its reserved place, also in a queue that was deleted since. */
   takeReserved(key: number, now: number): void;
-  make(tenant: TenantId, name: string, now: number): Standing;
+  make(tenant: TenantId, name: string, now: number): KeyedQueue;
   change(key: number, parallelism: number, paused: boolean, now: number): void;
   end(key: number, now: number): void;
   /** Counts one live record fewer. */
   countEnd(key: number): void;
   wake(key: number, now: number): void;
   rest(key: number, wakeAt: number | undefined): void;
-  find(id: QueueId): Standing | undefined;
+  find(id: QueueId): KeyedQueue | undefined;
   keyOf(id: QueueId): number | undefined;
   /** Counts queues that are not deleted. */
   count(tenant: TenantId): number;
@@ -52,8 +52,8 @@ export type QueueRows = Alarms & {
 };
 
 export function openQueueRows(db: DatabaseSync): QueueRows {
-  const byId = db.prepare(`SELECT * FROM queues WHERE id = ? AND ${isUnderstood}`);
-  const keyById = db.prepare(`SELECT key FROM queues WHERE id = ? AND ${isUnderstood}`);
+  const byId = db.prepare(`SELECT * FROM queues WHERE id = ? AND ${isKnownFormat}`);
+  const keyById = db.prepare(`SELECT key FROM queues WHERE id = ? AND ${isKnownFormat}`);
   const insert = db.prepare(`
     INSERT INTO queues (id, tenant, name, shard, format, parallelism, paused, created_at, updated_at)
     VALUES (?, ?, ?, ?, 1, ?, 0, ?, ?)
@@ -88,7 +88,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     UNION ALL SELECT 1 FROM fan_outs WHERE queue = ?1 AND ended_at IS NULL LIMIT 1`);
   const remove = db.prepare("DELETE FROM queues WHERE key = ?");
 
-  const make = (tenant: TenantId, name: string, now: number): Standing => {
+  const make = (tenant: TenantId, name: string, now: number): KeyedQueue => {
     const id = queueId(tenant, name);
     const row = insert.get(id, tenant, name, shardOf(id), queueParallelismDefault, now, now);
     if (!row) throw new Error("unreachable: an insert that updates returns its row");
@@ -154,7 +154,7 @@ const nameOf = (tenant: TenantId, id: QueueId): string => id.slice(queueId(tenan
 
 const idFrom = (row: Row): QueueId => queueId(tenantId(text(row["tenant"])), text(row["name"]));
 
-function standingFrom(row: Row): Standing {
+function standingFrom(row: Row): KeyedQueue {
   const endedAt = optionalInteger(row["ended_at"]);
   const purgeUpTo = optionalInteger(row["purge_up_to"]);
   const lane = {

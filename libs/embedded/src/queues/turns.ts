@@ -3,7 +3,7 @@
  * written together, so none is ever half given.
  */
 import { type DatabaseSync } from "node:sqlite";
-import { aheadFrom, limits } from "@posthaste/domain";
+import { tooFarAheadAfter, limits } from "@posthaste/domain";
 import { countedMax } from "@posthaste/ports";
 import { integer, optionalInteger, type Row } from "../database/rows.ts";
 import { firstFinishedCode } from "../messages/records.ts";
@@ -34,7 +34,7 @@ const isOver = `
     AND (m.state < ${firstFinishedCode} OR m.outbox > 0 OR (m.runs_until > ? AND m.runs_until <= ?)))
   AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.turn_of = turns.message AND c.state < ${firstFinishedCode})`;
 
-const runningFrom = (now: number): [number, number] => [now, aheadFrom(limits.leaseMs, now)];
+const runningFrom = (now: number): [number, number] => [now, tooFarAheadAfter(limits.leaseMs, now)];
 
 export function openTurns(db: DatabaseSync, rows: QueueRows): Turns {
   const give = db.prepare(

@@ -9,7 +9,7 @@ import {
   type TenantId,
   TextCache,
 } from "@posthaste/domain";
-import { understood } from "@posthaste/ports";
+import { requireKnownFormat } from "@posthaste/ports";
 import {
   integer,
   optionalBytes,
@@ -66,7 +66,7 @@ export function fixedOf({
 }
 
 export const runFrom = (row: Row): Run =>
-  understood({
+  requireKnownFormat({
     ...stored<Fixed>(whole(row, "json", "crc")),
     ...stored<Moving>(whole(row, "moving", "moving_crc")),
   });
@@ -80,7 +80,7 @@ export class HeadTexts {
   readonly #moving = new TextCache<Moving>(keptTexts);
 
   read(row: Row): Run {
-    return understood({
+    return requireKnownFormat({
       ...known(this.#fixed, row, "json", "crc"),
       ...known(this.#moving, row, "moving", "moving_crc"),
     });

@@ -15,7 +15,7 @@ import {
 } from "@posthaste/domain";
 import { type RunLog } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
-import { isUnderstood } from "../messages/records.ts";
+import { isKnownFormat } from "../messages/records.ts";
 import { type Store } from "../messages/store.ts";
 import { type Chunk, readPage, type Scan } from "../query/keyset.ts";
 import { openAttemptReading } from "./attempts.ts";
@@ -32,7 +32,7 @@ export function openRunLog(
   const rowsOf = openLists(reader);
   const attemptsOf = openAttemptReading(reader);
   const head = reader.prepare(
-    `SELECT ${headColumns} FROM runs WHERE position = ? AND ${isUnderstood}`,
+    `SELECT ${headColumns} FROM runs WHERE position = ? AND ${isKnownFormat}`,
   );
   const parts = reader.prepare(
     `SELECT ${partColumns} FROM run_parts WHERE run = ? AND name > ? ORDER BY name`,

@@ -22,7 +22,7 @@ import {
 } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
-import { isUnderstood } from "../messages/records.ts";
+import { isKnownFormat } from "../messages/records.ts";
 import { type Store } from "../messages/store.ts";
 import { brief, openParts } from "./parts.ts";
 import {
@@ -247,7 +247,7 @@ const sweptAtOnce = 250;
 
 function openSweep({ db, log }: Store) {
   const ended = `
-    SELECT position FROM runs WHERE tenant = ? AND ended_at < ? AND ${isUnderstood} ORDER BY ended_at LIMIT ?`;
+    SELECT position FROM runs WHERE tenant = ? AND ended_at < ? AND ${isKnownFormat} ORDER BY ended_at LIMIT ?`;
   const removeParts = db.prepare(`
     DELETE FROM run_parts WHERE rowid IN (
       SELECT p.rowid FROM (${ended}) r JOIN run_parts p ON p.run = r.position

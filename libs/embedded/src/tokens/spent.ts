@@ -1,6 +1,6 @@
 /** The amounts spent of quotas, as rows, so that a restart loses none. */
 import { type DatabaseSync } from "node:sqlite";
-import { aheadFrom } from "@posthaste/domain";
+import { tooFarAheadAfter } from "@posthaste/domain";
 import { type Clock, type Spent } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 
@@ -20,7 +20,7 @@ export function openSpent(db: DatabaseSync, clock: Clock): SpentRows {
   return {
     spend: (name, n, max, lastsMs) => {
       const now = clock.now();
-      const row = select.get(name, now, aheadFrom(lastsMs, now));
+      const row = select.get(name, now, tooFarAheadAfter(lastsMs, now));
       const count = row ? integer(row["n"]) : 0;
       if (count + n > max) return { isWithin: false, left: Math.max(0, max - count) };
       put.run(name, count + n, now + lastsMs);

@@ -4,7 +4,7 @@
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
-  aheadFrom,
+  tooFarAheadAfter,
   type DeduplicationKey,
   limits,
   messageId,
@@ -50,4 +50,7 @@ export function openWindows(db: DatabaseSync, clock: Clock): Windows {
 
 /** The condition that a window is open; its parameters come from `heldFrom`. Matches `isOver` of the domain. */
 const holds = "until > ? AND until <= ?";
-const heldFrom = (now: number): [number, number] => [now, aheadFrom(limits.deduplicationMs, now)];
+const heldFrom = (now: number): [number, number] => [
+  now,
+  tooFarAheadAfter(limits.deduplicationMs, now),
+];

@@ -10,7 +10,7 @@ import {
   bulkActionId,
   type BulkWork,
   type Fault,
-  handedOn,
+  deferredAction,
   isUnderWay,
   limits,
   newBulkAction,
@@ -133,7 +133,7 @@ function steps(
 }
 
 /** Works an action as `workBulkAction` does, and hands it to a scheduler if it is still under way at `until`. */
-export async function workOrHandOn(
+export async function workOrDefer(
   ports: BulkPorts,
   action: BulkAction,
   until: number,
@@ -143,7 +143,7 @@ export async function workOrHandOn(
   // This call made no step, so another worker may have the action.
   if (!isUnderWay(left) || left.version === action.version) return left;
   const { bulkActions, bus, clock } = ports;
-  if (await bulkActions.move(handedOn(left, clock.now()))) tell(bus, left, clock.now());
+  if (await bulkActions.move(deferredAction(left, clock.now()))) tell(bus, left, clock.now());
   return left;
 }
 
@@ -184,7 +184,7 @@ export async function goOnWithBulkActions(
   for (let nth = 0; ofTenants.some(({ length }) => nth < length); nth++) {
     for (const action of ofTenants.flatMap((ofTenant) => ofTenant[nth] ?? [])) {
       if (clock.passedMs() >= until) return;
-      await workOrHandOn(ports, action, clock.passedMs() + turnMs, "later");
+      await workOrDefer(ports, action, clock.passedMs() + turnMs, "later");
     }
   }
 }

@@ -74,12 +74,12 @@ export async function cancelPortion(
   );
   const second = await cancelAll(ports.records, tenant, children);
   const canceled = new Map([...first, ...second]);
-  const told = tellCanceled(ports, [...canceled.values()]);
+  const told = reportCanceled(ports, [...canceled.values()]);
   return { canceled: ids.filter((id) => canceled.has(id)), told };
 }
 
 /** Tells the consequences of a cancel: aborts running calls, gives slots and turns back, tells the log. Never rejects. */
-export function tellCanceled(ports: CancelPorts, answers: readonly Canceled[]): Promise<void> {
+export function reportCanceled(ports: CancelPorts, answers: readonly Canceled[]): Promise<void> {
   const canceled = answers.filter((answer) => answer.kind === "canceled");
   const aborted = canceled.filter(({ message, was }) =>
     was === "claimed" ? ports.local?.abort(message.id) : false,

@@ -25,7 +25,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { announceTraced } from "../publish/announce.ts";
-import { tellCalled } from "../runs/call.ts";
+import { deliverCallResult } from "../runs/call.ts";
 import { failDelivered, startUnmarked } from "../runs/end.ts";
 import { failureTold } from "../runs/failure-function.ts";
 import { startCallback } from "../trace.ts";
@@ -72,7 +72,7 @@ export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
 };
 
 const ofRun = {
-  called: tellCalled,
+  called: deliverCallResult,
   failed: failDelivered,
   told: failureTold,
   unmarked: startUnmarked,

@@ -11,7 +11,7 @@ import {
 } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant } from "@posthaste/testing";
-import { followUp, type FollowUpPorts, type Outbox, tellSettled } from "./follow-up.ts";
+import { followUp, type FollowUpPorts, type Outbox, reportSettled } from "./follow-up.ts";
 import { insertClaimed, listen, open, type Ports, read, readIn, rest } from "../opened.fixture.ts";
 
 const policy = aPolicy({
@@ -236,7 +236,7 @@ describe("events that the deliverer publishes by itself", () => {
     const { ports: watching, done } = watched(ports);
     const fact = settlement.append.find((item) => item.kind === "fact");
 
-    await tellSettled(watching, { ...owed, fact });
+    await reportSettled(watching, { ...owed, fact });
 
     expect(done).toEqual(["dead letter", "fact", "clear deadLetter", "clear fact"]);
     expect(await read(ports, owed.message)).toMatchObject({
@@ -251,7 +251,7 @@ describe("events that the deliverer publishes by itself", () => {
     const fact = settlement.append.find((item) => item.kind === "fact");
     const items = owed.outbox.filter(({ kind }) => kind === "callback");
 
-    await tellSettled(watching, { message: owed.message, outbox: items, fact });
+    await reportSettled(watching, { message: owed.message, outbox: items, fact });
 
     expect(done).toEqual(["fact"]);
   });
@@ -268,7 +268,7 @@ describe("events that the deliverer publishes by itself", () => {
       const fact = settlement.append.find((item) => item.kind === "fact");
       const bus = { ...watching.bus, isUp: () => isUp };
 
-      await tellSettled({ ...watching, bus }, { ...owed, fact }).catch(() => undefined);
+      await reportSettled({ ...watching, bus }, { ...owed, fact }).catch(() => undefined);
 
       expect(done).toEqual([
         ...first,
@@ -288,7 +288,7 @@ describe("events that the deliverer publishes by itself", () => {
     const items = owed.outbox.filter(({ kind }) => kind === "fact" || kind === "deadLetter");
 
     await expect(
-      tellSettled(watching, { message: owed.message, outbox: items, fact }),
+      reportSettled(watching, { message: owed.message, outbox: items, fact }),
     ).rejects.toMatchObject({ code: "unavailable" });
 
     expect(done).toEqual(["dead letter", "clear deadLetter"]);

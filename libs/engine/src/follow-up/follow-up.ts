@@ -8,7 +8,7 @@ import {
   type FollowUpKind,
   followUpKinds,
   type FollowUpOf,
-  isUnderstood,
+  isKnownFormat,
   type MessageId,
   type MessageRecord,
   type TenantId,
@@ -73,7 +73,7 @@ function work<K extends FollowUpKind>(
   outboxes: readonly Outbox[],
 ): Promise<readonly OutboxItemRef[]> {
   const isOfKind = (item: FollowUp): item is FollowUpOf<K> =>
-    item.kind === kind && isUnderstood(item);
+    item.kind === kind && isKnownFormat(item);
   const tasks = outboxes.flatMap(({ message, outbox }) =>
     outbox.filter(isOfKind).map((item): Task<K> => ({ message, item })),
   );
@@ -86,7 +86,7 @@ function work<K extends FollowUpKind>(
  * leaves callbacks to the callback-dispatcher, which hears the fact. While the bus is away the callback-dispatcher
  * hears nothing, so the whole outbox is worked here; so an outage delays callbacks no more than other messages.
  */
-export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promise<void> {
+export async function reportSettled(ports: FollowUpPorts, settled: Settled): Promise<void> {
   if (!ports.bus.isUp()) return followUp(ports, [settled]);
   try {
     await workAllButCallbacks(ports, settled);
@@ -131,7 +131,7 @@ function leaveStrangers({ log }: FollowUpPorts, outboxes: readonly Outbox[]): vo
 }
 
 const known: ReadonlySet<string> = new Set(followUpKinds);
-const isKnown = (item: FollowUp): boolean => known.has(item.kind) && isUnderstood(item);
+const isKnown = (item: FollowUp): boolean => known.has(item.kind) && isKnownFormat(item);
 
 const strangers = new WeakMap<Log, Set<string>>();
 const strangersMax = 100;

@@ -2,7 +2,7 @@
  * Grants the free slots of a lane to the first in line (docs/design/lanes). Correctness comes from the token store's one script
  * and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-only-saves-work).
  */
-import { type FlowId, type FlowLane, isUnderstood, limits } from "@posthaste/domain";
+import { type FlowId, type FlowLane, isKnownFormat, limits } from "@posthaste/domain";
 import { type EventBus } from "@posthaste/ports";
 import { wakeLane } from "../publish/announce.ts";
 import { giveSlotsBack, restoreSlots, type SlotPorts } from "./slots.ts";
@@ -17,7 +17,7 @@ export async function grant(ports: GrantPorts, id: FlowId): Promise<number | und
   for (let round = 0; round < roundsMax; round++) {
     const [lane] = await ports.flowLanes.rows([id]);
     // Joining a lane sets its alarm, so a lane without an alarm has no waiting message.
-    if (lane?.wakeAt === undefined || !isUnderstood(lane)) return undefined;
+    if (lane?.wakeAt === undefined || !isKnownFormat(lane)) return undefined;
     const granted = lane.paused ? await rest(ports, lane) : await grantBatch(ports, lane);
     if (!granted.more) return granted.wakeAt;
   }

@@ -11,7 +11,7 @@ import {
 } from "@posthaste/domain";
 import { type QueueChange, type Queues, type TakenBack } from "@posthaste/ports";
 import { wakeLane } from "../publish/announce.ts";
-import { type CancelPorts, tellCanceled } from "../bulk/cancel.ts";
+import { type CancelPorts, reportCanceled } from "../bulk/cancel.ts";
 
 /** `queue`: the first queue beyond the plan's number. */
 export type QuotaRefusal = { readonly refused: Fault; readonly queue?: string };
@@ -53,7 +53,7 @@ export async function resumeQueue(
 
 /** Deletes a queue. Resolves when none of its messages can be claimed any more; running calls are aborted afterwards. */
 export async function endQueue(ports: CancelPorts, tenant: TenantId, name: string): Promise<void> {
-  void tellCanceled(ports, await ports.queues.end(tenant, name));
+  void reportCanceled(ports, await ports.queues.end(tenant, name));
   wakeBeside(ports, tenant, name);
 }
 

@@ -54,12 +54,12 @@ async function giveTurns(ports: ServePorts, id: QueueId): Promise<number | undef
 async function admit(ports: TurnPorts, id: QueueId): Promise<Admitted | undefined> {
   const { bus, queues } = ports;
   const [admitted] = await queues.admit([id]);
-  if (admitted) await tellTurns(ports, admitted, (hints) => bus.publish("message.due", hints));
+  if (admitted) await announceTurns(ports, admitted, (hints) => bus.publish("message.due", hints));
   return admitted;
 }
 
 /** Tells of the turns that a look at a queue has given. `say` takes the hints of due messages; the rest is told to the schedulers. */
-export async function tellTurns(
+export async function announceTurns(
   { bus, clock, telemetry }: TurnPorts,
   { queue, given, hints, claimed, flows, heldUntil }: Admitted,
   say: (hints: readonly Hint[]) => Promise<void>,

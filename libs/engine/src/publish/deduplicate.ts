@@ -34,12 +34,12 @@ type Entry = { readonly key: DeduplicationKey; readonly id: MessageId };
 type Ports = { readonly tokens: TokenStore; readonly clock: Clock };
 
 /** Returns the ids whose work was cancelled or removed; a key that names one is taken over. */
-export type GoneOf = (ids: readonly MessageId[]) => Promise<ReadonlySet<MessageId>>;
+export type FindGone = (ids: readonly MessageId[]) => Promise<ReadonlySet<MessageId>>;
 
 export async function claimKeys(
   ports: Ports,
   entries: readonly Entry[],
-  goneOf: GoneOf,
+  goneOf: FindGone,
 ): Promise<readonly Claimed[] | Fault> {
   const begunAt = ports.clock.passedMs();
   let windows = await ports.tokens.claim(entries);
@@ -87,7 +87,7 @@ type WorkPorts = {
 
 /** Returns the gone messages of `ids`. The records show it; once they are removed the log does, which is written before the removal. */
 export const goneMessages =
-  ({ records, messageLog }: WorkPorts, tenant: TenantId): GoneOf =>
+  ({ records, messageLog }: WorkPorts, tenant: TenantId): FindGone =>
   async (ids) => {
     const standing = await records.progress(tenant, ids);
     const isGone = (id: MessageId, i: number): boolean => {
@@ -124,7 +124,7 @@ export async function claimOnce(
   ports: Ports & { readonly sha256: Sha256Hex },
   command: PublishCommand,
   own: MessageId,
-  goneOf: GoneOf,
+  goneOf: FindGone,
 ): Promise<ClaimedOnce | Fault> {
   const [key] = deduplicationKeys(command, [], ports.sha256);
   if (key === undefined) return fault("internal", "no deduplication key");

@@ -88,11 +88,11 @@ export async function publishToEndpoints(
   const parent = ports.ids.next();
   if (publish.command.deduplication) return publishOnce(ports, publish, parent);
   await insertFanOut(ports, publish, { parent, entries: [] }, "new");
-  return freshGroup(publish.group, parent);
+  return newGroupResult(publish.group, parent);
 }
 
 /** Returns the result of a publish whose messages all come from this fan-out, and are new. */
-export const freshGroup = (group: Group, parent: MessageId): PublishedGroup => ({
+export const newGroupResult = (group: Group, parent: MessageId): PublishedGroup => ({
   group,
   duplicates: 0,
   childAt: (index) => ({ messageId: childId(parent, index), deduplicated: false }),

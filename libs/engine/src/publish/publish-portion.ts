@@ -22,7 +22,7 @@ import {
 import { announceInBackground } from "./announce.ts";
 import { claimKeys, confirmKeys, goneMessages } from "./deduplicate.ts";
 import {
-  freshGroup,
+  newGroupResult,
   type GroupPublish,
   insertFanOut,
   type PublishedGroup,
@@ -187,5 +187,5 @@ function outcomeOf(
 ): PublishOutcome | undefined {
   if (!claim || claim.kind === "again") return undefined;
   if (item.kind === "url") return { messageId: claim.id, url: item.url, deduplicated: !isNew };
-  return freshGroup(item.publish.group, claim.id);
+  return newGroupResult(item.publish.group, claim.id);
 }

@@ -93,7 +93,7 @@ export const tooLong = fault(
 );
 
 /** Returns a fault when the run would wait for more than it may at once. */
-export const refusedPending = ({ state }: RunIn<"active">): Fault | undefined =>
+export const refusePending = ({ state }: RunIn<"active">): Fault | undefined =>
   state.pending.length > limits.runPendingMax ? tooMuchPending : undefined;
 
 const tooMuchPending = fault(

@@ -12,7 +12,7 @@ import {
 } from "@posthaste/testing";
 import { aLocalDelivery, open, type Ports, read } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
-import { placeCall, tellCalled } from "./call.ts";
+import { placeCall, deliverCallResult } from "./call.ts";
 import { startRun } from "./start.ts";
 
 const address = { tenant: aTenant, id: aRunId };
@@ -70,9 +70,9 @@ describe("a call of a step", () => {
     await placeCall(ports, aCall);
     const message = await messageOf("c1");
 
-    await tellCalled(ports, message, called(ports, status));
+    await deliverCallResult(ports, message, called(ports, status));
     const first = await recordOf("a1");
-    await tellCalled(ports, message, called(ports, 418));
+    await deliverCallResult(ports, message, called(ports, 418));
 
     expect(first?.message.url).toBe(callback.url);
     expect(JSON.parse(new TextDecoder().decode(first?.message.body))).toMatchObject({
@@ -92,7 +92,7 @@ describe("a call of a step", () => {
       const { messageOf, ports } = await opened();
       await placeCall(ports, { ...aCall, body: new Uint8Array(bytes) });
 
-      await tellCalled(ports, await messageOf("c1"), called(ports, 200));
+      await deliverCallResult(ports, await messageOf("c1"), called(ports, 200));
 
       const body = new TextDecoder().decode((await messageOf("a1")).body);
       const { sourceBody } = JSON.parse(body) as { readonly sourceBody: string };
@@ -106,7 +106,7 @@ describe("a call of a step", () => {
     const message = await messageOf("c1");
     await appendSteps(ports, [aStepCommand({ role: "result", step: 1 })]);
 
-    await tellCalled(ports, message, called(ports, 200));
+    await deliverCallResult(ports, message, called(ports, 200));
 
     expect(await recordOf("a1")).toBeUndefined();
   });

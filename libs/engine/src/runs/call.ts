@@ -19,7 +19,7 @@ import {
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
+import { isOfUseBefore, refusePending, runEnded } from "./append.ts";
 import { addressOf, deliveryFor } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
@@ -38,7 +38,7 @@ export async function placeCall(
     if (!isActive(run) || isOfUseBefore(run, command.run)) return { verdict: runEnded() };
     const next = awaiting(run, { kind: "call", step, isAnswered: false });
     if (!next) return { verdict: { run, isNew: false } };
-    const refused = refusedPending(next);
+    const refused = refusePending(next);
     if (refused) return { verdict: refused };
     const now = ports.clock.now();
     const sent = deliveryFor(command, notBeforeOf(command, now));
@@ -57,7 +57,11 @@ export async function placeCall(
 type Verdict = Fault | { readonly run: Run; readonly isNew: boolean };
 
 /** Tells the endpoint the last answer of a call, unless its run no longer needs that. */
-export async function tellCalled(ports: EndPorts, message: Message, item: RunItem): Promise<void> {
+export async function deliverCallResult(
+  ports: EndPorts,
+  message: Message,
+  item: RunItem,
+): Promise<void> {
   const { run: inRun, policy } = message;
   const key = inRun && deliveryOf(inRun.part);
   const { callback } = policy;

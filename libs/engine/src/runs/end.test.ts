@@ -25,7 +25,7 @@ import { type TokenStore } from "@posthaste/ports";
 import { listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
 import { endRun, failDelivered, finishRun, startUnmarked } from "./end.ts";
-import { cancelFunction, failureTold, tellAgain } from "./failure-function.ts";
+import { cancelFunction, failureTold, restartFailureFunction } from "./failure-function.ts";
 import { invoke } from "./invoke.ts";
 import { ringRun } from "./ring.ts";
 import { startRun } from "./start.ts";
@@ -458,7 +458,9 @@ describe("a failure function", () => {
       status: 200,
       body: Buffer.from("thanks").toString("base64"),
     });
-    expect(await tellAgain(ports, await current(ports))).toMatchObject({ fault: "malformed" });
+    expect(await restartFailureFunction(ports, await current(ports))).toMatchObject({
+      fault: "malformed",
+    });
   });
 
   it("that has failed fails nothing again, and is told once more when it is asked for", async () => {
@@ -467,7 +469,7 @@ describe("a failure function", () => {
     expect(await functionOf()).toEqual({ round: 1, state: "failed" });
     expect(await ports.runs.part(await current(ports), "f2")).toBeUndefined();
 
-    expect(await tellAgain(ports, await current(ports))).toBeUndefined();
+    expect(await restartFailureFunction(ports, await current(ports))).toBeUndefined();
     const [first, second] = [await messageOf("f"), await messageOf("f2")];
     expect(second).toMatchObject({
       ...{ url: first.url, headers: first.headers, body: first.body, policy: first.policy },
@@ -492,7 +494,7 @@ describe("a failure function", () => {
     expect(await brief()).toEqual(["unwanted"]);
     expect(await cancelFunction(ports, await current(ports))).toBe(false);
     expect(await functionOf()).toEqual({ round: 1, state: "canceled" });
-    expect(await tellAgain(ports, await current(ports))).toBeUndefined();
+    expect(await restartFailureFunction(ports, await current(ports))).toBeUndefined();
     expect(await functionOf()).toEqual({ round: 2, state: "running" });
   });
 
@@ -500,7 +502,9 @@ describe("a failure function", () => {
     const { messageOf, ports } = await opened(aPolicy());
     await failDelivered(ports, await messageOf(), failed(ports));
 
-    expect(await tellAgain(ports, await current(ports))).toMatchObject({ fault: "malformed" });
+    expect(await restartFailureFunction(ports, await current(ports))).toMatchObject({
+      fault: "malformed",
+    });
     expect(await cancelFunction(ports, await current(ports))).toBe(false);
   });
 });

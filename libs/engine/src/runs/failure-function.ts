@@ -55,7 +55,10 @@ export async function cancelFunction(ports: EndPorts, failed: Run): Promise<bool
 }
 
 /** Begins another round after one that has failed or was cancelled. */
-export async function tellAgain(ports: EndPorts, failed: Run): Promise<Fault | undefined> {
+export async function restartFailureFunction(
+  ports: EndPorts,
+  failed: Run,
+): Promise<Fault | undefined> {
   const { clock, runs } = ports;
   const told = await runs.part(failed, partOf({ role: "told", round: 1 }));
   const { body, sent } = told ?? {};

@@ -31,7 +31,7 @@ import {
 } from "@posthaste/domain";
 import { type Decision, headAlone, headIfChanged } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
+import { isOfUseBefore, refusePending, runEnded } from "./append.ts";
 import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { decisionOfResults, fitsHistory } from "./entries.ts";
@@ -78,7 +78,7 @@ export async function invoke(
     const pending = { kind: "invoke", step: number, childId: child.id, childRoot } as const;
     const next = awaiting(run, { ...pending, startBy: now + startWithinMs });
     if (!next) return { verdict: { root: childRoot, run, isNew: false } };
-    const refused = refusedPending(next);
+    const refused = refusePending(next);
     if (refused) return { verdict: refused };
     const kept: InvokePart = {
       child: { ...command, run: child, body: base64(command.body) },

@@ -117,7 +117,7 @@ async function take(
       return { verdict: [], write: { run: next, parts: [part], deliveries: [] }, intake: "new" };
     },
   });
-  if (kept && isFailed(kept.run)) await handOn(ports, kept.run, kept.part);
+  if (kept && isFailed(kept.run)) await passEventOn(ports, kept.run, kept.part);
   return outcome;
 }
 
@@ -137,7 +137,7 @@ export async function runForEvent(
 }
 
 /** Hands an event that a failed run noted while it was being resumed to the resumed run, which may lack it. */
-export async function handOn(
+export async function passEventOn(
   ports: WaitPorts,
   failed: Run,
   { name, ...part }: RunPart,

@@ -23,7 +23,7 @@ import {
 } from "@posthaste/testing";
 import { open, type Ports, read } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
-import { placeCall, tellCalled } from "./call.ts";
+import { placeCall, deliverCallResult } from "./call.ts";
 import { endRun, failDelivered } from "./end.ts";
 import { notifyRun } from "./notify.ts";
 import { resumeRun } from "./resume.ts";
@@ -134,7 +134,7 @@ describe("a resumed run", () => {
     });
     const call = await recordOf(ports, await current(ports, aRunId), "c1");
     const item = { kind: "run", says: "called", attempt: 0, endedAt: ports.clock.now() } as const;
-    await tellCalled(ports, call.message, item);
+    await deliverCallResult(ports, call.message, item);
 
     const run = await resumed(ports, await failedAt(ports, "a1"), {
       headers: [["X-A", "2"]],

@@ -30,7 +30,7 @@ import {
 import { type NextUse, type RunWrite } from "@posthaste/ports";
 import { Deliveries } from "./deliveries.ts";
 import { startChild } from "./invoke.ts";
-import { handOn } from "./notify.ts";
+import { passEventOn } from "./notify.ts";
 import { isActiveAlready, planWith } from "./restart.ts";
 import { gone } from "./start.ts";
 import { type RunPorts } from "./start.ts";
@@ -96,7 +96,7 @@ async function handLateOn(ports: RunPorts, failed: RunIn<"failed">): Promise<voi
   const copied = new Set(failed.state.notes.map(({ part }) => part));
   for (const { part: name } of seen.state.notes.filter(({ part }) => !copied.has(part))) {
     const part = await ports.runs.part(failed, name);
-    if (part) await handOn(ports, seen, part);
+    if (part) await passEventOn(ports, seen, part);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Starts runs: head, first entry and the delivery of that entry exist before the answer (docs/design/runs#starting). */
 import {
-  adopted,
+  adopt,
   bytesOfEntry,
   entryMessage,
   fault,
@@ -34,7 +34,7 @@ import {
   type StartedRun,
 } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
-import { claimOnce, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
+import { claimOnce, confirmKeys, type FindGone } from "../publish/deduplicate.ts";
 import { deliveryFor } from "./commands.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { writeOfEntries } from "./entries.ts";
@@ -47,7 +47,7 @@ export async function startRun(
   ports: RunPorts,
   command: RunCommand<"start">,
 ): Promise<Published | Fault> {
-  const known = await adopt(ports, command);
+  const known = await adoptRun(ports, command);
   if (known) return known;
   const started = await startRunOf(ports, command);
   if (isFault(started)) return started;
@@ -68,7 +68,7 @@ export const runInAnswer = ({
  * Handles the start of a run by the endpoint that was asked to start it: the existing run is delivered to the
  * endpoint once more, and from then on like any other. Returns undefined when there is no such run.
  */
-async function adopt(
+async function adoptRun(
   ports: RunPorts,
   { run: { id, phase }, tenant }: RunCommand<"start">,
 ): Promise<Published | undefined> {
@@ -90,7 +90,7 @@ async function adopt(
   const delivery = sent ?? usualDelivery(before);
   const deliveries = new Deliveries(ports, tenant, [delivery.url]);
   const isAdopted = await deliveries.change(before, (run): Decision<boolean> => {
-    const next = isActive(run) ? adopted(run) : undefined;
+    const next = isActive(run) ? adopt(run) : undefined;
     if (!next) return { verdict: false };
     const now = ports.clock.now();
     const message = entryMessage(next, { role: "adopted" }, { ...delivery, notBefore: now }, now);
@@ -141,7 +141,7 @@ async function startOnce(
   own: MessageId,
   start: (root: MessageId) => Promise<StartedAs>,
 ): Promise<StartedAs | Fault> {
-  const goneOf: GoneOf = async (roots) => {
+  const goneOf: FindGone = async (roots) => {
     const runs = await Promise.all(roots.map((root) => ports.runs.byRoot(root)));
     return new Set(runs.flatMap((run) => (run && !keepsKey(run.state.kind) ? run.root : [])));
   };

@@ -11,7 +11,7 @@ import {
   withoutNote,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
-import { isOfUseBefore, refusedPending, runEnded, tooLong } from "./append.ts";
+import { isOfUseBefore, refusePending, runEnded, tooLong } from "./append.ts";
 import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
 import { partName, tooMany, triesMax, type Waiter, type WaitPart } from "./kept-waits.ts";
@@ -52,7 +52,7 @@ export async function placeWait(
       const next = awaiting(run, pending);
       const waiting = next && way === "webhook" ? withHooks(next, [event]) : next;
       if (!waiting) return { verdict: "known" };
-      const refused = refusedPending(waiting);
+      const refused = refusePending(waiting);
       if (refused) return { verdict: refused };
       const delivery = deliveryFor(command, now);
       const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };

@@ -33,7 +33,7 @@ import {
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
-import { claimKeys, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
+import { claimKeys, confirmKeys, type FindGone } from "../publish/deduplicate.ts";
 
 export type SchedulePorts = {
   readonly schedules: Schedules;
@@ -75,7 +75,7 @@ export async function putSchedule(
     ports.sha256,
   );
   // The windows also hold ids of messages; the two never collide, since their keys differ.
-  const goneOf: GoneOf = async (ids) => {
+  const goneOf: FindGone = async (ids) => {
     const { tenant } = command;
     const found = await ports.schedules.get(ids.map((id) => ({ tenant, id: scheduleId(id) })));
     return new Set(ids.filter((_, i) => found[i] === undefined));

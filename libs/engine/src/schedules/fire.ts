@@ -17,7 +17,7 @@ import {
   storedCron,
   unreachable,
   type WholeSchedule,
-  agoMs,
+  elapsedMs,
 } from "@posthaste/domain";
 import {
   type Log,
@@ -99,7 +99,7 @@ async function begin(ports: FirePorts, due: readonly Schedule[]): Promise<readon
     if (slot === undefined) continue;
     metricsOf(ports).observe(
       "posthaste_schedule_lateness_seconds",
-      agoMs(slot, Infinity, now) / 1_000,
+      elapsedMs(slot, Infinity, now) / 1_000,
     );
     begun.push(schedule);
   }

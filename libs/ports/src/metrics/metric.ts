@@ -1,7 +1,7 @@
 /** Defines a metric: its kind, its label, and the processes that report it. */
 
 /** The processes that may report a metric. `standalone` does the work of all of them in one process. */
-export const everyone = [
+export const allProcesses = [
   "gateway",
   "scheduler",
   "deliverer",
@@ -10,7 +10,7 @@ export const everyone = [
   "management",
   "standalone",
 ] as const;
-export type Reporter = (typeof everyone)[number];
+export type Reporter = (typeof allProcesses)[number];
 
 type Label = { readonly name: string; readonly values: readonly string[] };
 type Common = { readonly help: string; readonly by: readonly Reporter[] };

@@ -38,7 +38,7 @@ export async function runServices(
   try {
     await starting;
     giveMemoryBackWhenIdle();
-    if (stop.signal.aborted) await forEver;
+    if (stop.signal.aborted) await never;
   } catch (error) {
     log.error("process.start.failed", whyOf(error));
     process.exit(1);
@@ -88,7 +88,7 @@ async function drain(starting: Promise<Running>, log: Log): Promise<void> {
 }
 
 /** The drain goes on, and ends the process. */
-const forEver = new Promise<never>(() => undefined);
+const never = new Promise<never>(() => undefined);
 
 /**
  * Returns which part could not start, and why, for an operator. An error that no part has thrown is logged with its

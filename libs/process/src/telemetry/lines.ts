@@ -1,5 +1,5 @@
 /** Watches lines: how many messages are in lanes and queues, and for how long the oldest turn has lasted. */
-import { agoMs } from "@posthaste/domain";
+import { elapsedMs } from "@posthaste/domain";
 import { type Clock, countedMax, type Metrics, type Queues, type Sizes } from "@posthaste/ports";
 
 type Lines = { readonly sizes: Sizes; readonly queues: Pick<Queues, "oldestTurn"> };
@@ -13,6 +13,6 @@ export function watchLines(
   metrics.watch("posthaste_lane_depth", () => sizes.waiting(countedMax));
   metrics.watch("posthaste_queue_oldest_turn_seconds", async () => {
     const given = await queues.oldestTurn();
-    return agoMs(given ?? Infinity, Infinity, clock.now()) / 1_000;
+    return elapsedMs(given ?? Infinity, Infinity, clock.now()) / 1_000;
   });
 }

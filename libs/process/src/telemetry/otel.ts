@@ -20,7 +20,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { type Span, type SpanKind, type SpanOptions } from "@posthaste/ports";
 import { batchMax, type OtlpOptions, queueMax, sendEveryMs, sendMsMax } from "./bounds.ts";
-import { resourceOf, saying } from "./otlp.ts";
+import { resourceOf, loggingOutages } from "./otlp.ts";
 import { type SpanPlace, traceParentOf } from "./trace-parent.ts";
 
 export type Otel = {
@@ -55,7 +55,11 @@ export async function openOtel({
     protocol === "http/json"
       ? await import("@opentelemetry/exporter-trace-otlp-http")
       : await import("@opentelemetry/exporter-trace-otlp-proto");
-  const exporter = saying(new OTLPTraceExporter({ url, timeoutMillis: sendMsMax }), "traces", log);
+  const exporter = loggingOutages(
+    new OTLPTraceExporter({ url, timeoutMillis: sendMsMax }),
+    "traces",
+    log,
+  );
   const drawn = new RandomIdGenerator();
   /** The place of the span that is being started, if it is not random. */
   let given: SpanPlace | undefined;

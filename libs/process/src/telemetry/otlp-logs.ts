@@ -4,7 +4,7 @@ import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs
 import { type Level } from "../log/human-line.ts";
 import { type Line } from "../log/copied-log.ts";
 import { batchMax, type OtlpOptions, queueMax, sendEveryMs, sendMsMax } from "./bounds.ts";
-import { resourceOf, saying } from "./otlp.ts";
+import { resourceOf, loggingOutages } from "./otlp.ts";
 
 export type OtlpLogs = {
   send(line: Line): void;
@@ -32,7 +32,11 @@ export async function openOtlpLogs({
     resource: resourceOf(named),
     processors: [
       new BatchLogRecordProcessor({
-        exporter: saying(new OTLPLogExporter({ url, timeoutMillis: sendMsMax }), "logs", log),
+        exporter: loggingOutages(
+          new OTLPLogExporter({ url, timeoutMillis: sendMsMax }),
+          "logs",
+          log,
+        ),
         maxQueueSize: queueMax,
         maxExportBatchSize: batchMax,
         scheduledDelayMillis: sendEveryMs,

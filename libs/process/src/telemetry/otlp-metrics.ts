@@ -10,7 +10,7 @@ import { type Reading } from "@posthaste/ports";
 import { type Counted, type Histogram, type Sample } from "./counted.ts";
 import { labelOf, typeOf } from "./exposition.ts";
 import { type OtlpOptions, sendMsMax } from "./bounds.ts";
-import { resourceOf, saying } from "./otlp.ts";
+import { resourceOf, loggingOutages } from "./otlp.ts";
 
 export type OtlpMetrics = {
   send(): Promise<void>;
@@ -25,7 +25,7 @@ export async function openOtlpMetrics(
     protocol === "http/json"
       ? await import("@opentelemetry/exporter-metrics-otlp-http")
       : await import("@opentelemetry/exporter-metrics-otlp-proto");
-  const exporter = saying<ResourceMetrics>(
+  const exporter = loggingOutages<ResourceMetrics>(
     new OTLPMetricExporter({ url, timeoutMillis: sendMsMax }),
     "metrics",
     log,

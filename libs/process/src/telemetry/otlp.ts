@@ -32,7 +32,7 @@ type Exporter<T> = {
 };
 
 /** Logs one line when the collector goes away and one when it is back: only data that it does not accept is lost. */
-export function saying<T>(
+export function loggingOutages<T>(
   exporter: Exporter<T>,
   signal: "traces" | "metrics" | "logs",
   log: Log,

@@ -1,5 +1,5 @@
 /** The metrics of runs. */
-import { agoMs, partKeyOf, type Run } from "@posthaste/domain";
+import { elapsedMs, partKeyOf, type Run } from "@posthaste/domain";
 import {
   type Clock,
   countedMax,
@@ -45,7 +45,7 @@ export function watchRuns(metrics: Metrics, sizes: Sizes, clock: Pick<Clock, "no
   metrics.watch("posthaste_runs_waiting", () => sizes.waitingRuns(countedMax));
   metrics.watch("posthaste_run_oldest_past_due_seconds", async () => {
     const alarm = await sizes.runAlarm();
-    return agoMs(alarm ?? Infinity, Infinity, clock.now()) / 1_000;
+    return elapsedMs(alarm ?? Infinity, Infinity, clock.now()) / 1_000;
   });
 }
 

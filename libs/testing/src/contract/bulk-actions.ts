@@ -5,7 +5,7 @@ import {
   allShards,
   type BulkAction,
   bulkActionId,
-  handedOn,
+  deferredAction,
   type LiveFilter,
   limits,
   messageId,
@@ -244,7 +244,7 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
 
     expect(await bulkActions.move(first)).toBe(true);
     expect(await alarms.next(allShards, ["bulkAction"])).toBe(first.wakeAt);
-    expect(await bulkActions.move(handedOn(first, now()))).toBe(true);
+    expect(await bulkActions.move(deferredAction(first, now()))).toBe(true);
     expect(await rung(harness)).toEqual([made.id]);
   });
 

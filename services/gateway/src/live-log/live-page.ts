@@ -14,9 +14,9 @@ import {
   type LogFilter,
   type Sha256Hex,
   type TenantId,
-  aheadFrom,
+  tooFarAheadAfter,
   cutOff,
-  isAhead,
+  isTooFarAhead,
   skewMsMax,
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
@@ -59,7 +59,7 @@ export async function livePage(
   const window = {
     ...filter,
     from: Math.max(filter.from ?? 0, place.since),
-    to: Math.min(filter.to ?? Infinity, aheadFrom(0, now)),
+    to: Math.min(filter.to ?? Infinity, tooFarAheadAfter(0, now)),
   };
 
   /** Reads backwards, newest first. `each` gets the entries, of which no page stays in memory. */
@@ -132,7 +132,7 @@ export async function livePage(
  * by the right time.
  */
 const placeNow = (place: LivePosition, now: number): LivePosition =>
-  isAhead(place.since, 0, now) ? { since: cutOff(skewMsMax, now), seen: [] } : place;
+  isTooFarAhead(place.since, 0, now) ? { since: cutOff(skewMsMax, now), seen: [] } : place;
 
 /** Returns the first events, as many as a page may hold. */
 function fittingOf(late: readonly Mark[]): readonly Mark[] {

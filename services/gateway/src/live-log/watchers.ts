@@ -13,7 +13,7 @@ import {
   type LogFilter,
   matchesLogged,
   type TenantId,
-  aheadFrom,
+  tooFarAheadAfter,
   cutOff,
 } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog, type Service } from "@posthaste/ports";
@@ -134,7 +134,7 @@ function watch(
   async function wakeForNew(): Promise<void> {
     const page = { limit: eventsMax, bytesMax, order: "latestFirst", bodyBytesMax: 0 } as const;
     const now = clock.now();
-    const end = { from: cutOff(lateMsMax, now), to: aheadFrom(0, now) };
+    const end = { from: cutOff(lateMsMax, now), to: tooFarAheadAfter(0, now) };
     const { items, next, positions } = await messageLog.list(tenant, end, page);
     const fresh = items.filter((_, n) => !known.has(positions[n] ?? ""));
     known = new Set(positions);

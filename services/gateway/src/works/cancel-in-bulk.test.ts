@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { gatewayEndpoints } from "@posthaste/contract";
 import { accept, defaultPlan, isFault } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { workOrHandOn } from "@posthaste/engine";
+import { workOrDefer } from "@posthaste/engine";
 import { type Tenant } from "@posthaste/ports";
 import { aMessage, aPolicy, aTenant, type VirtualClock, sha256 } from "@posthaste/testing";
 import { openInMemory } from "@posthaste/testing/in-memory";
@@ -66,7 +66,7 @@ describe("a cancel by a filter that an equal one works already", () => {
     const answered = cancel(ports, "label=a").then((it) => (answer = it));
     await ports.clock.advance(5_000);
     expect(answer).toBeUndefined();
-    await workOrHandOn(ports, action, Infinity);
+    await workOrDefer(ports, action, Infinity);
     await ports.clock.advance(1_000);
     await answered;
 
@@ -112,7 +112,7 @@ describe("a cancel by a filter whose worker has lost it to another one", () => {
     expect(answer).toBeUndefined();
     const [action] = await ports.bulkActions.list(aTenant, { limit: 1 });
     if (!action) throw new Error("there is an action");
-    await workOrHandOn(ports, action, Infinity);
+    await workOrDefer(ports, action, Infinity);
     await ports.clock.advance(1_000);
     await answered;
 

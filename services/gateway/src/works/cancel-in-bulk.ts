@@ -13,7 +13,7 @@ import {
   countMatching,
   endOfBulkAction,
   matchedMax,
-  workOrHandOn,
+  workOrDefer,
 } from "@posthaste/engine";
 import { type Works } from "./work.ts";
 
@@ -70,7 +70,7 @@ async function cancelAll(
   const { action, isNew } = begun;
   if (async) return { cancelled: action.total, actionId: action.id };
   // An equal action under way belongs to another worker; a new one may, too, by now.
-  const left = isNew ? await workOrHandOn(parts, action, until) : action;
+  const left = isNew ? await workOrDefer(parts, action, until) : action;
   const done = await endOfBulkAction(parts, left, until);
   if (!isUnderWay(done)) return { cancelled: done.processed };
   return tooLong(`${done.processed} messages are cancelled so far, bulk action ${done.id} goes on`);

@@ -27,7 +27,7 @@ import {
   withoutLetter,
 } from "@posthaste/domain";
 import { headIfChanged } from "@posthaste/ports";
-import { cancelFunction, type RunPorts, tellAgain } from "@posthaste/engine";
+import { cancelFunction, type RunPorts, restartFailureFunction } from "@posthaste/engine";
 import { fitPage } from "../fit-page.ts";
 import { type Reads } from "../reads.ts";
 import { runEventPage } from "./run-events.ts";
@@ -84,7 +84,7 @@ export const runLogWorks = (
       failedRun(parts.reads(permit), tenant.id, param("dlqId")),
     );
     if (isFault(run)) return run;
-    const refused = await tellAgain(parts, run);
+    const refused = await restartFailureFunction(parts, run);
     if (refused) return refused;
     return { status: 200, json: { workflowRunId: run.id, workflowCreatedAt: run.createdAt } };
   },

@@ -8,7 +8,7 @@ import {
   runId,
   runKey,
 } from "@posthaste/domain";
-import { type RunLog, type SomeParts } from "@posthaste/ports";
+import { type RunLog, type PartsPage } from "@posthaste/ports";
 import { aTenant, newId } from "@posthaste/testing";
 import { readsOf } from "../reads.fixture.ts";
 import { readingOf } from "./run-readings.ts";
@@ -30,7 +30,7 @@ const step = (n: number): RunPart => {
 };
 
 /** Returns two steps at a time, made as they are read. */
-const partsOfEightSteps = async (after: PartName = ""): Promise<SomeParts> => {
+const partsOfEightSteps = async (after: PartName = ""): Promise<PartsPage> => {
   const from = after === "" ? 10 : Number(after.slice(1)) + 1;
   if (from < 18) return { parts: [step(from), step(from + 1)], next: `s${from + 1}` };
   return { parts: [{ name: "start", at: 0, body: Buffer.from("the payload") }] };

@@ -21,7 +21,7 @@ import {
   finishRun,
   isOfUseBefore,
   type RunPorts,
-  workOrHandOn,
+  workOrDefer,
 } from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
 import { type RunAddress } from "@posthaste/ports";
@@ -103,7 +103,7 @@ async function cancelMatching(
   if (isFault(begun)) return begun;
   const { action, isNew } = begun;
   // An equal action under way belongs to another worker; a new one may, too, by now.
-  const left = isNew ? await workOrHandOn(ports, action, until) : action;
+  const left = isNew ? await workOrDefer(ports, action, until) : action;
   const done = await endOfBulkAction(ports, left, until);
   if (!isUnderWay(done)) return done.processed;
   return tooLong(`${done.processed} runs are cancelled so far, bulk action ${done.id} goes on`);

@@ -2,7 +2,7 @@
  * The roster of running deliverers. Each deliverer announces itself once a second; processes that insert messages may claim them
  * for a deliverer of the roster (docs/design/record#claimed-for-a-deliverer-that-is-named).
  */
-import { type InState, type Message, type Owner } from "@posthaste/domain";
+import { type InState, type Message, type Owner, type TenantId } from "@posthaste/domain";
 
 export type RosterEntry = {
   readonly owner: Owner;
@@ -10,6 +10,8 @@ export type RosterEntry = {
   readonly partitions: readonly number[];
   /** Gateways may name this deliverer. */
   readonly isOpen: boolean;
+  /** The deliverer has no time to spare, and publishes should wait (ADR 225). Earlier builds do not say. */
+  readonly isBusy?: boolean;
   /** The highest format that the deliverer understands; a message of a higher format is not given to it (ADR 27). */
   readonly format: number;
 };
@@ -31,6 +33,8 @@ export interface NamedDelivery {
    * Returns undefined when the message has to wait for a claim.
    */
   ownerFor(message: Message): Owner | undefined;
+  /** Returns the wait of a publish while every deliverer is busy; undefined when it need not wait. */
+  waitWhileBusy(tenant: TenantId): Promise<void> | undefined;
   /** Sends the hint to the owner; called once the insert is durable. */
   tell(record: InState<"claimed">): void;
   /** Gives back the room; called when the record was not inserted. */

@@ -6,6 +6,7 @@ import { owner } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
 import {
   configSchemas,
+  createBusyReading,
   destinationPolicyOf,
   processParts,
   readConfig,
@@ -43,6 +44,8 @@ const ports = {
   retryDelays: retryDelays({ loadedAhead: config.profile === "production" }),
   sha256: (value: string | Uint8Array) => hash("sha256", value, "hex"),
 };
+/** The share of its time for which the event loop runs from which on publishes may wait (ADR 225). */
+const busyShare = 0.75;
 const mebibyte = 1024 * 1024;
 const minuteMs = 60_000;
 const slotLateMsMax = config.scheduleLateMinutes * minuteMs;
@@ -54,6 +57,7 @@ const deliverer = new Deliverer(ports, {
   pulledAtStart: () => tenants.ids(),
   compose: createCompose({ random, llmKey: config.llmKey }),
   drainMs,
+  isBusy: createBusyReading(busyShare),
 });
 
 await runServiceProcess(parts, {

@@ -18,6 +18,7 @@ import { type Calls } from "./calls.ts";
 import { type Leases } from "./leases.ts";
 import { type Lines } from "./lines.ts";
 import { type Need, type Permit, type Permits } from "./permits.ts";
+import { type Presence } from "./presence.ts";
 import { type Settling } from "./settling.ts";
 import { type Drained, isClaimed, isHint } from "./tenant-lines.ts";
 import { traceClaim } from "./trace.ts";
@@ -37,6 +38,7 @@ export type ClaimingParts = {
   readonly leases: Leases;
   readonly lines: Lines;
   readonly permits: Permits;
+  readonly presence: Pick<Presence, "begun">;
   readonly settling: Settling;
 };
 
@@ -170,6 +172,7 @@ export class Claiming {
 
   #begin(attempt: Attempt<"waiting">): void {
     const { place } = attempt.state;
+    if (!place) this.#parts.presence.begun(attempt);
     const permit = place ? place.begin() : this.#parts.permits.take(attempt);
     this.#parts.calls.begin(beginCalling(attempt, permit, this.#ports.clock));
   }

@@ -52,10 +52,10 @@ function wire(ports: DelivererPorts, options: DelivererOptions, goOn: () => void
   const acceptance = new Acceptance(ports, tracer);
   const shared = { owner, lines, permits, attempts, acceptance };
   const settling = new Settling(ports, { ...shared, telemetry, failed });
-  const presence = new Presence(ports, { ...shared, settling });
+  const presence = new Presence(ports, { ...shared, settling, isBusy: options.isBusy });
   const leases = new Leases(ports, { ...shared, settling, presence });
   const calls = new Calls(ports, { ...options, tracer, leases, settling });
-  const claiming = new Claiming(ports, { ...shared, tracer, leases, calls, settling });
+  const claiming = new Claiming(ports, { ...shared, tracer, leases, calls, presence, settling });
   const local = new Local(ports.clock, { ...shared, claiming });
   const named = new Named(ports.clock, { ...shared, telemetry, claiming });
   return { ...shared, telemetry, settling, presence, leases, calls, claiming, local, named };

@@ -13,13 +13,14 @@ function opened() {
   const entries: RosterEntry[] = [];
   const waiting: (() => void)[] = [];
   const lines = { isClosed: false, isOpenToNamed: true };
+  let hasNoTime = false;
   let isSlow = false;
   const answered = (): Promise<void> =>
     isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve();
   const roster = {
     announce: async (entry: RosterEntry) => {
       entries.push(entry);
-      said.push(entry.isOpen ? "open" : "closed");
+      said.push(`${entry.isOpen ? "open" : "closed"}${entry.isBusy ? ", busy" : ""}`);
       await answered();
     },
     leave: async () => {
@@ -33,8 +34,11 @@ function opened() {
     entries,
     presence: new Presence(
       { bus, clock, log: recordingLog(), roster },
-      { owner: here, lines, settling: { isFull: false } },
+      { owner: here, lines, settling: { isFull: false }, isBusy: () => hasNoTime },
     ),
+    hasNoTime: (hasNone: boolean) => (hasNoTime = hasNone),
+    /** Begins the call of a message that was published so long ago. */
+    callsAfter: (ms: number, by: Presence) => by.begun({ madeAt: clock.passedMs() - ms }),
     opens: (open: boolean) => (lines.isOpenToNamed = open),
     slow: () => (isSlow = true),
     answer: async () => {
@@ -54,7 +58,7 @@ describe("a deliverer's entry in the roster", () => {
     expect(entries.length).toBeGreaterThanOrEqual(4);
     expect(entries.at(-1)).toEqual({
       ...{ owner: here, partitions: [3, 4], isOpen: true },
-      format: ownFormat,
+      ...{ isBusy: false, format: ownFormat },
     });
   });
 
@@ -75,6 +79,45 @@ describe("a deliverer's entry in the roster", () => {
     await clock.advance(0);
 
     expect(said).toEqual(["open", "closed", "open"]);
+  });
+
+  it("says at once that named messages are called late for want of time, and at once that they no longer are", async () => {
+    const { callsAfter, clock, hasNoTime, presence, said } = opened();
+    presence.start();
+    const heard = async () => {
+      presence.announceIfFull();
+      await clock.advance(0);
+    };
+    callsAfter(250, presence);
+    await heard();
+    hasNoTime(true);
+    callsAfter(249, presence);
+    await heard();
+    expect(said).toEqual(["open"]);
+
+    callsAfter(250, presence);
+    await heard();
+    expect(said).toEqual(["open", "open, busy"]);
+    callsAfter(150, presence);
+    await heard();
+    expect(said).toEqual(["open", "open, busy"]);
+
+    callsAfter(149, presence);
+    await clock.advance(0);
+    expect(said).toEqual(["open", "open, busy", "open"]);
+  });
+
+  it("is not called busy once there is time, though nothing more comes", async () => {
+    const { callsAfter, clock, hasNoTime, presence, said } = opened();
+    presence.start();
+    hasNoTime(true);
+    callsAfter(1_000, presence);
+    presence.announceIfFull();
+    await clock.advance(0);
+    hasNoTime(false);
+    await clock.advance(limits.rosterEveryMs);
+
+    expect(said).toEqual(["open", "open, busy", "open"]);
   });
 
   it("is announced once at a time, and the last says what holds: no older one comes after it", async () => {

@@ -8,6 +8,7 @@
  */
 import { limits, ownFormat, type Owner } from "@posthaste/domain";
 import { type Clock, type EventBus, type Log, pause, type Roster } from "@posthaste/ports";
+import { type Attempt } from "./attempt.ts";
 import { type Lines } from "./lines.ts";
 import { type Settling } from "./settling.ts";
 
@@ -23,7 +24,16 @@ export type PresenceParts = {
   readonly owner: Owner;
   readonly lines: Pick<Lines, "isClosed" | "isOpenToNamed">;
   readonly settling: Pick<Settling, "isFull">;
+  /** Reports whether the process has no time to spare. Absent: publishes never wait for this deliverer. */
+  readonly isBusy?: (() => boolean) | undefined;
 };
+
+/**
+ * While the process has no time to spare, publishes wait from when a named message was called `busyFromMs` after its
+ * publish, until one is called within `easedBelowMs` (ADR 225).
+ */
+const busyFromMs = 250;
+const easedBelowMs = 150;
 
 const readEveryMs = 500;
 /** How long named messages may still arrive after leaving: a gateway's read, its insert and the hint. */
@@ -34,6 +44,10 @@ export class Presence {
   readonly #parts: PresenceParts;
   #partitions: readonly number[] = [];
   #toldOpen = false;
+  #toldBusy = false;
+  #isBusy = false;
+  /** How old the last named message was when its call began. */
+  #lagMs = 0;
   #isStale = false;
   #announcing: Promise<void> | undefined;
   #cancel: (() => void) | undefined;
@@ -59,14 +73,29 @@ export class Presence {
     this.#announceNow();
   }
 
-  /** Announces at once that this deliverer is full. Called when hints have come in. */
+  /** Announces at once that this deliverer is full or busy. Called when hints have come in. */
   announceIfFull(): void {
-    if (this.#toldOpen && !this.#isOpen) this.#announceNow();
+    this.#isBusy ||= this.#hasNoTime && this.#lagMs >= busyFromMs;
+    const isFull = this.#toldOpen && !this.#isOpen;
+    if (isFull || this.#toldBusy !== this.#isBusy) this.#announceNow();
+  }
+
+  /** Takes note of the call of a named message that begins now. */
+  begun({ madeAt }: Pick<Attempt, "madeAt">): void {
+    this.#lagMs = this.#ports.clock.passedMs() - madeAt;
+    if (!this.#isBusy || this.#lagMs >= easedBelowMs) return;
+    this.#isBusy = false;
+    this.#announceNow();
   }
 
   /** Announces a change in either direction. Called a few times a second. */
   announceIfChanged(): void {
-    if (this.#toldOpen !== this.#isOpen) this.#announceNow();
+    this.#isBusy &&= this.#hasNoTime;
+    if (this.#toldOpen !== this.#isOpen || this.#toldBusy !== this.#isBusy) this.#announceNow();
+  }
+
+  get #hasNoTime(): boolean {
+    return this.#parts.isBusy?.() === true;
   }
 
   async leave(): Promise<void> {
@@ -84,6 +113,7 @@ export class Presence {
 
   #tick(): void {
     this.#cancel = this.#ports.clock.after(limits.rosterEveryMs, () => this.#tick());
+    this.#isBusy &&= this.#hasNoTime;
     this.#announceNow();
   }
 
@@ -99,10 +129,11 @@ export class Presence {
     while (roster && this.#isStale && !this.#hasLeft) {
       this.#isStale = false;
       this.#toldOpen = this.#isOpen;
+      this.#toldBusy = this.#isBusy;
       await roster
         .announce({
           ...{ owner, partitions: this.#partitions, isOpen: this.#toldOpen },
-          format: ownFormat,
+          ...{ isBusy: this.#toldBusy, format: ownFormat },
         })
         .catch((error: unknown) => log.debug("roster.unannounced", { error }));
     }

@@ -55,6 +55,8 @@ const { telemetry, log, reporting } = createTelemetry("standalone", config, {
 const { metrics } = telemetry;
 const drainMs = config.drainSeconds * 1_000;
 const mebibyte = 1024 * 1024;
+/** The share of its time for which the event loop runs from which on publishes may wait (ADR 213). */
+const busyShare = 0.9;
 
 const policy = destinationPolicyOf(config);
 const store = await openStore();
@@ -122,7 +124,7 @@ const { services, gateway, management } = createStandalone(
       connectionsMax: listeners.each,
       operators,
     },
-    isBusy: createBusyReading(),
+    isBusy: createBusyReading(busyShare),
     storeWaitMs: store.waitMs,
     ...(isDev && config.catcher && { failed: printFailures(clock) }),
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { flowLaneId, isFault, isIn, limits, shardOf } from "@posthaste/domain";
-import { type LocalDelivery, type Records, StoreError } from "@posthaste/ports";
+import { flowLaneId, type InState, isFault, isIn, limits, owner, shardOf } from "@posthaste/domain";
+import { type LocalDelivery, type NamedDelivery, type Records, StoreError } from "@posthaste/ports";
 import { aCommand, aPolicy } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
@@ -117,6 +117,32 @@ describe("publishing to a URL", () => {
     const record = await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "claimed");
     expect(record.message.createdAt).toBe(before);
     expect(free.ran).toHaveLength(1);
+  });
+
+  it("waits while the deliverers of other processes are busy, keeps no room meanwhile, and is then claimed for one of them", async () => {
+    const ports = open();
+    const { opened, open: letOn } = gate();
+    const rooms = { kept: 0, most: 0 };
+    const told: InState<"claimed">[] = [];
+    const named: NamedDelivery = {
+      ownerFor: () => {
+        rooms.most = Math.max(rooms.most, ++rooms.kept);
+        return owner("elsewhere");
+      },
+      waitWhileBusy: () => opened,
+      tell: (record) => void told.push(record),
+      release: () => void rooms.kept--,
+    };
+
+    const publishing = publishOne({ ...ports, named });
+    await ports.clock.advance(50);
+    expect(rooms).toEqual({ kept: 0, most: 1 });
+    const before = ports.clock.now();
+    letOn();
+    await publishing;
+
+    expect(rooms).toEqual({ kept: 1, most: 1 });
+    expect(told.map(({ message }) => message.createdAt)).toEqual([before]);
   });
 
   it("is due where there is no place after the wait either", async () => {

@@ -117,12 +117,14 @@ function insert(
   const entering = prepare(ports, command, url, id);
   const wait = entering.place ? undefined : waitForPlace(ports, entering.record.message);
   if (wait === undefined) return insertPrepared(ports, entering, deduplication);
+  withdraw(ports, entering);
   // The record gets the times after the wait.
   return wait.then(() => insertPrepared(ports, prepare(ports, command, url, id), deduplication));
 }
 
-/** Returns the wait of a message that its insert would claim if there were a place in line. */
-function waitForPlace({ local }: AcceptPorts, message: Message): Promise<void> | undefined {
+/** Returns the wait of a message that its insert would claim for a deliverer with a place in line, or with time to spare. */
+function waitForPlace({ local, named }: AcceptPorts, message: Message): Promise<void> | undefined {
+  if (named && mayBeNamed(message)) return named.waitWhileBusy(message.tenant);
   if (local === undefined || !isForLocal(message)) return undefined;
   return local.waitForPlace(message.tenant, originHash(message.url), message.body.length);
 }

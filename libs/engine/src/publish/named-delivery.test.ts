@@ -8,6 +8,7 @@ import {
   type Owner,
   owner,
   type Plan,
+  tenantId,
 } from "@posthaste/domain";
 import { type Hint, noMetrics, type Reading, type RosterEntry } from "@posthaste/ports";
 import { aMessage, type MessageOverrides, recordingLog, virtualClock } from "@posthaste/testing";
@@ -67,6 +68,16 @@ describe("a gateway names", () => {
     const { name } = await opened([entry(first), entry(second)]);
 
     expect([name(), name(), name()]).toEqual([first, second, first]);
+  });
+
+  it("those that have time to spare, and busy ones only while all are busy", async () => {
+    const { clock, name, roster } = await opened([entry(first), entry(second, { isBusy: true })]);
+    expect([name(), name(), name()]).toEqual([first, first, first]);
+
+    roster.entries = [entry(first, { isBusy: true }), entry(second, { isBusy: true })];
+    await clock.advance(500);
+
+    expect(new Set([name(), name()])).toEqual(new Set([first, second]));
   });
 
   it("none that is closed, hears nothing, or does not understand the message", async () => {
@@ -228,5 +239,58 @@ describe("a deliverer that was named", () => {
     tell(first);
 
     expect(hints.map(({ to }) => to)).toEqual([7, 7, undefined]);
+  });
+});
+
+describe("a publish", () => {
+  const busy = [entry(first, { isBusy: true }), entry(second, { isBusy: true, isOpen: false })];
+  const [flooding, other] = [tenantId("flooding"), tenantId("other")];
+  /** Makes the publishes of a reading that do not wait, and one that waits. */
+  function flood(named: NamedDeliverers): { isOver: boolean } {
+    for (let n = 0; n < 10; n++) expect(named.waitWhileBusy(flooding)).toBeUndefined();
+    const wait = { isOver: false };
+    void named.waitWhileBusy(flooding)?.then(() => (wait.isOver = true));
+    return wait;
+  }
+
+  it("waits while every deliverer is busy, until one of them is not", async () => {
+    const { clock, named, roster } = await opened(busy);
+    const wait = flood(named);
+    await clock.advance(49);
+    expect(wait.isOver).toBe(false);
+    roster.entries = [entry(first)];
+    await clock.advance(1);
+
+    expect(wait.isOver).toBe(true);
+    for (let n = 0; n < 20; n++) expect(named.waitWhileBusy(flooding)).toBeUndefined();
+  });
+
+  it("waits for 500 ms at most, also when the roster does not answer", async () => {
+    const { clock, named, roster } = await opened(busy);
+    roster.takesMs = 10_000;
+    const wait = flood(named);
+    await clock.advance(499);
+    expect(wait.isOver).toBe(false);
+    await clock.advance(1);
+
+    expect(wait.isOver).toBe(true);
+  });
+
+  it("of a tenant that publishes little waits for nobody, and none waits once the roster cannot be read or the naming stops", async () => {
+    const { clock, named, roster } = await opened(busy);
+    const wait = flood(named);
+    expect(named.waitWhileBusy(other)).toBeUndefined();
+    roster.isAway = true;
+    await clock.advance(50);
+    expect(wait.isOver).toBe(true);
+
+    roster.isAway = false;
+    await clock.advance(500);
+    const last = flood(named);
+    await named.stop();
+    await clock.advance(0);
+
+    expect(last.isOver).toBe(true);
+    expect(clock.armed).toBe(0);
   });
 });

@@ -28,6 +28,7 @@ import {
   type Service,
 } from "@posthaste/ports";
 import { hintOf } from "./announce.ts";
+import { BusyWaits } from "./busy-waits.ts";
 
 export type NamedDeliveryPorts = {
   readonly roster: Pick<Roster, "read">;
@@ -43,6 +44,11 @@ export type NamedDeliveryPorts = {
 type Heard = { readonly partitions: readonly number[]; readonly foundAt: number };
 
 const readEveryMs = 500;
+/** How often the roster is read under load, and while every deliverer is busy, so that few messages are named too many. */
+const readUnderLoadMs = 100;
+const readWhileBusyMs = 50;
+/** This many messages named since the last reading are load. */
+const loadMin = 50;
 /**
  * How long one partition of a deliverer is used before the next. Hints published on a partition during this time
  * share one send and one Kafka message.
@@ -54,13 +60,16 @@ const readAfterUseMs = 10_000;
 export class NamedDeliverers implements NamedDelivery, Service {
   readonly name = "roster";
   readonly #ports: NamedDeliveryPorts;
+  readonly #waits: BusyWaits;
   #open: readonly RosterEntry[] = [];
   #heard: ReadonlyMap<Owner, Heard> = new Map();
   #startedAt = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #usedAt = Number.NEGATIVE_INFINITY;
   #isReading = false;
+  #isBusy = false;
   #next = 0;
+  #namedSinceRead = 0;
   /** The bytes of hints whose messages are being inserted. */
   #reservedBytes = 0;
   #cancel: (() => void) | undefined;
@@ -68,6 +77,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
 
   constructor(ports: NamedDeliveryPorts) {
     this.#ports = ports;
+    this.#waits = new BusyWaits(ports.clock);
     ports.metrics.watch("posthaste_roster_age_seconds", () => {
       if (!this.#isReading) return 0;
       const since = Math.max(this.#readAt, this.#startedAt);
@@ -85,6 +95,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();
+    this.#waits.found(false);
   }
 
   ownerFor(message: Message): Owner | undefined {
@@ -100,7 +111,12 @@ export class NamedDeliverers implements NamedDelivery, Service {
     if (owner === undefined || bus.freeRecordBytes() - this.#reservedBytes < bytes)
       return undefined;
     this.#reservedBytes += bytes;
+    this.#namedSinceRead += 1;
     return owner;
+  }
+
+  waitWhileBusy(tenant: TenantId): Promise<void> | undefined {
+    return this.#waits.wait(tenant);
   }
 
   tell(record: InState<"claimed">): void {
@@ -120,7 +136,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     return partitions[turn % partitions.length];
   }
 
-  /** Returns the next open deliverer that understands the message, in turn. */
+  /** Returns the next open deliverer that understands the message, in turn; busy deliverers only while all are busy. */
   #nextFor({ format = 1 }: Message): Owner | undefined {
     const { length } = this.#open;
     for (let n = 0; n < length; n++) {
@@ -151,17 +167,37 @@ export class NamedDeliverers implements NamedDelivery, Service {
     this.#isReading = true;
     const askedAt = clock.passedMs();
     try {
-      const entries = await roster.read();
-      this.#open = entries.filter(({ isOpen, partitions }) => isOpen && partitions.length > 0);
-      this.#heard = this.#heardBy(entries, askedAt);
-      this.#readAt = askedAt;
+      this.#found(await roster.read(), askedAt);
     } catch (error) {
       log.debug("roster.unread", { error });
+      this.#setBusy(false);
     }
     this.#isReading = !this.#isStopped && clock.passedMs() - this.#usedAt < readAfterUseMs;
-    if (this.#isReading) this.#cancel = clock.after(readEveryMs, () => void this.#read());
+    if (this.#isReading) this.#cancel = clock.after(this.#nextReadMs(), () => void this.#read());
     // A deliverer may have died before the last read; keeping it would trust it for twice as long.
     else this.#open = [];
+  }
+
+  #found(entries: readonly RosterEntry[], askedAt: number): void {
+    const hearing = entries.filter(({ partitions }) => partitions.length > 0);
+    const open = hearing.filter(({ isOpen }) => isOpen);
+    const idle = open.filter(({ isBusy }) => isBusy !== true);
+    this.#open = idle.length > 0 ? idle : open;
+    this.#heard = this.#heardBy(entries, askedAt);
+    this.#readAt = askedAt;
+    this.#setBusy(idle.length === 0 && hearing.some(({ isBusy }) => isBusy === true));
+  }
+
+  #setBusy(isBusy: boolean): void {
+    this.#isBusy = isBusy && !this.#isStopped;
+    this.#waits.found(this.#isBusy);
+  }
+
+  #nextReadMs(): number {
+    const isUnderLoad = this.#namedSinceRead >= loadMin;
+    this.#namedSinceRead = 0;
+    if (this.#isBusy) return readWhileBusyMs;
+    return isUnderLoad ? readUnderLoadMs : readEveryMs;
   }
 }
 

@@ -9,7 +9,7 @@ const work = (): void => {
 
 describe("the reading of whether the event loop has time to spare", () => {
   it("distinguishes a loop that works all the time from one that waits", async () => {
-    const isBusy = createBusyReading();
+    const isBusy = createBusyReading(0.9);
     await pause();
     expect(isBusy()).toBe(false);
     work();

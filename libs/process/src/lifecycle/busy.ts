@@ -2,14 +2,13 @@
 import { performance } from "node:perf_hooks";
 
 const sampleMsMin = 50;
-const busyShare = 0.9;
 
 /**
- * Returns a function that reports whether the event loop ran for at least nine tenths of the time between its last
+ * Returns a function that reports whether the event loop ran for at least `busyShare` of the time between its last
  * two samples. Only a call takes samples, 50 ms or more apart, so that a process that is not asked does no work for
  * it.
  */
-export function createBusyReading(): () => boolean {
+export function createBusyReading(busyShare: number): () => boolean {
   let sampledAt = performance.now();
   let sample = performance.eventLoopUtilization();
   let isBusy = false;

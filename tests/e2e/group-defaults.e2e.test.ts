@@ -105,6 +105,20 @@ describe("PATCH /v2/topics/{name}", () => {
     ]);
   });
 
+  it("400 refuses a value as a read shows it, where the headers redact it", async () => {
+    const headers = { "Service-Redact-Fields": "headers", "Service-Forward-X-Card": "4242" };
+    await configure(headers);
+    const { headers: shown } = (await client.get(`/v2/topics/${name}`)).object();
+    expect(shown).not.toEqual(headers);
+
+    const reply = await configure(shown);
+
+    expect([reply.status, reply.error()]).toEqual([
+      400,
+      "headers.Service-Forward-X-Card: is redacted: give the value itself",
+    ]);
+  });
+
   it("200 replaces all default headers, and an empty object clears them", async () => {
     await configure({ "Service-Retries": "7" });
     await configure({ "Service-Method": "PUT" });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { type Endpoint, limits } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import { type Groups } from "@posthaste/ports";
-import { anEndpoint, anotherTenant, aTenant, someEndpoints } from "@posthaste/testing";
+import { anEndpoint, anotherTenant, aTenant, sha256, someEndpoints } from "@posthaste/testing";
 import { openInMemory } from "@posthaste/testing/in-memory";
 import { groupListTexts, groupTexts } from "./group-texts.ts";
 import { readsOf } from "./reads.fixture.ts";
@@ -33,11 +33,15 @@ describe("a list of groups", () => {
     const { clock, groups, put } = open();
     await groups.replace(anotherTenant, "theirs", undefined, [anEndpoint(0)], "new");
 
-    expect(await collected(groupListTexts(readsOf({ groups }), clock, aTenant))).toEqual(["[]"]);
+    expect(
+      await collected(groupListTexts({ reads: readsOf({ groups }), sha256 }, clock, aTenant)),
+    ).toEqual(["[]"]);
     await put("empty", []);
-    expect(shown(await collected(groupListTexts(readsOf({ groups }), clock, aTenant)))).toEqual([
-      { name: "empty", endpoints: [] },
-    ]);
+    expect(
+      shown(
+        await collected(groupListTexts({ reads: readsOf({ groups }), sha256 }, clock, aTenant)),
+      ),
+    ).toEqual([{ name: "empty", endpoints: [] }]);
   });
 
   it("holds every group by name, whatever their sizes, and endpoints in their order", async () => {
@@ -49,7 +53,9 @@ describe("a list of groups", () => {
     }));
     for (const { name, endpoints } of expected.toReversed()) await put(name, endpoints);
 
-    const texts = await collected(groupListTexts(readsOf({ groups }), clock, aTenant));
+    const texts = await collected(
+      groupListTexts({ reads: readsOf({ groups }), sha256 }, clock, aTenant),
+    );
 
     expect(shown(texts)).toEqual(expected);
   });
@@ -67,7 +73,9 @@ describe("a list of groups", () => {
       },
     };
 
-    const texts = await collected(groupListTexts(readsOf({ groups: counted }), clock, aTenant));
+    const texts = await collected(
+      groupListTexts({ reads: readsOf({ groups: counted }), sha256 }, clock, aTenant),
+    );
 
     expect(shown(texts)).toMatchObject(names.map((name) => ({ name })));
     expect(calls).toBe(3);
@@ -77,7 +85,9 @@ describe("a list of groups", () => {
     const { clock, groups, put } = open();
     for (const name of ["a", "b", "c"]) await put(name, someEndpoints(2_000));
 
-    const texts = await collected(groupListTexts(readsOf({ groups }), clock, aTenant));
+    const texts = await collected(
+      groupListTexts({ reads: readsOf({ groups }), sha256 }, clock, aTenant),
+    );
 
     const urlsIn = (text: string): number => text.split('"url"').length - 1;
     expect(Math.max(...texts.map(urlsIn))).toBe(500);
@@ -86,7 +96,7 @@ describe("a list of groups", () => {
   it("is read on by a slow caller after the groups were changed and the replaced ones swept", async () => {
     const { clock, groups, put } = open();
     for (const name of ["a", "b", "c"]) await put(name, someEndpoints(500));
-    const texts = groupListTexts(readsOf({ groups }), clock, aTenant);
+    const texts = groupListTexts({ reads: readsOf({ groups }), sha256 }, clock, aTenant);
     const first = await texts.next();
 
     for (const name of ["a", "b", "c"]) await put(name, [anEndpoint(7)]);
@@ -108,7 +118,7 @@ it("a group of many endpoints is read chunk by chunk", async () => {
   const group = await groups.get(aTenant, "g");
   if (!group) throw new Error("there is no group");
 
-  const texts = await collected(groupTexts(readsOf({ groups }), group));
+  const texts = await collected(groupTexts({ reads: readsOf({ groups }), sha256 }, group));
 
   expect(texts).toHaveLength(4);
   expect(shown(texts)).toEqual({ name: "g", endpoints: someEndpoints(1_001) });

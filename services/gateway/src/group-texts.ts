@@ -3,11 +3,15 @@
  * a few hundred endpoints are in memory.
  */
 import { endpointsText, groupClosing, groupOpening } from "@posthaste/contract";
-import { type Group, groupChunkMax, type TenantId } from "@posthaste/domain";
+import { type Group, groupChunkMax, type Sha256Hex, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { type Reads } from "./reads.ts";
 
-type GroupReads = Pick<Reads, "endpoints" | "groups">;
+type Reading<Ports extends keyof Reads> = {
+  readonly reads: Pick<Reads, Ports>;
+  readonly sha256: Sha256Hex;
+};
+type ListReading = Reading<"endpoints" | "groups">;
 type Texts = AsyncGenerator<string, void, undefined>;
 
 const headsPerPageMax = 50;
@@ -18,19 +22,19 @@ const headsPerPageMax = 50;
 const headsMsMax = 20_000;
 
 /** Yields all groups of a tenant in name order, as a bare array. */
-export async function* groupListTexts(reads: GroupReads, clock: Clock, tenant: TenantId): Texts {
+export async function* groupListTexts(reading: ListReading, clock: Clock, tenant: TenantId): Texts {
   let after = "";
   let before = "[";
   // Each page begins after the name written last, so the loop ends with the names.
   for (;;) {
     const readAt = clock.passedMs();
     const [first = [], ...others] = runsOf(
-      await reads.groups(tenant, { after, limit: headsPerPageMax }),
+      await reading.reads.groups(tenant, { after, limit: headsPerPageMax }),
     );
     if (first.length === 0) break;
     for (const run of [first, ...others]) {
       if (run !== first && clock.passedMs() - readAt > headsMsMax) break;
-      for await (const text of textsOfRun(reads, run)) {
+      for await (const text of textsOfRun(reading, run)) {
         yield before + text;
         before = "";
       }
@@ -56,11 +60,12 @@ function runsOf(heads: readonly Group[]): readonly (readonly Group[])[] {
   return runs;
 }
 
-async function* textsOfRun(reads: GroupReads, run: readonly Group[]): Texts {
+async function* textsOfRun(reading: ListReading, run: readonly Group[]): Texts {
   const [only, ...others] = run;
-  if (only && others.length === 0) return yield* groupTexts(reads, only);
+  if (only && others.length === 0) return yield* groupTexts(reading, only);
   const [tenant] = run.map((group) => group.tenant);
   if (tenant === undefined) return;
+  const { reads, sha256 } = reading;
   const endpoints = await reads.endpoints(
     tenant,
     run.flatMap(({ chunks }) => chunks),
@@ -68,14 +73,14 @@ async function* textsOfRun(reads: GroupReads, run: readonly Group[]): Texts {
   let from = 0;
   const texts = run.map((group) => {
     const own = endpoints.slice(from, (from += group.endpointCount));
-    return groupOpening(group) + endpointsText(own) + groupClosing;
+    return groupOpening(group, sha256) + endpointsText(own) + groupClosing;
   });
   yield texts.join(",");
 }
 
 /** Yields one group, chunk by chunk. */
-export async function* groupTexts(reads: Pick<Reads, "endpoints">, group: Group): Texts {
-  let before = groupOpening(group);
+export async function* groupTexts({ reads, sha256 }: Reading<"endpoints">, group: Group): Texts {
+  let before = groupOpening(group, sha256);
   for (const chunk of group.chunks) {
     yield before + endpointsText(await reads.endpoints(group.tenant, [chunk]));
     before = ",";

@@ -6,9 +6,13 @@ import {
   type HeaderPair,
   type Headers,
   type Plan,
+  type Redaction,
+  type Sha256Hex,
   fault,
   isFault,
   planBounds,
+  redacted,
+  redactsHeader,
   tooManyEndpoints,
 } from "@posthaste/domain";
 import * as z from "zod";
@@ -19,6 +23,8 @@ import { strictObject } from "../bodies/strict-object.ts";
 import { malformed, type ReadUrl } from "../headers/setting.ts";
 import { isConfiguration } from "../headers/table.ts";
 import { refuseDefault } from "../headers/unknown.ts";
+import { parseRedaction } from "../headers/values.ts";
+import { isRedacted } from "../representations/hidden.ts";
 import { type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { type BodyRow, endpoint } from "./endpoint.ts";
@@ -211,17 +217,18 @@ function parseDefaultHeaders(body: Uint8Array): Headers | Fault {
   const pairs = Object.entries(parsed.headers).flatMap(([name, values]) =>
     [values].flat().map((value): HeaderPair => [name, value.trim()]),
   );
-  return (
-    pairs.map(([name]) => faultOfDefault(name)).find((refused) => refused !== undefined) ?? pairs
-  );
+  return pairs.map(faultOfDefault).find((refused) => refused !== undefined) ?? pairs;
 }
 
-function faultOfDefault(name: string): Fault | undefined {
+function faultOfDefault([name, value]: HeaderPair): Fault | undefined {
   const lower = name.toLowerCase();
   const dialect = dialectOf(lower);
   const suffix = lower.slice(prefixLength);
   if (dialect === undefined)
     return malformed({ name: `headers.${name.slice(0, 128)}` }, "must be a configuration header");
+  // A caller that reads the headers, changes one and sets all would forward the hash.
+  if (isRedacted(value))
+    return malformed({ name: `headers.${name}` }, "is redacted: give the value itself");
   return isConfiguration(suffix) ? undefined : refuseDefault(name, suffix, dialect);
 }
 
@@ -230,15 +237,37 @@ type GroupJson = JsonOf<typeof groupSchema>;
 export const groupClosing = "]}";
 
 /** Returns the group's text up to its first endpoint. Endpoints come last, so a long group is written in pieces. */
-export function groupOpening(group: Group): string {
+export function groupOpening(group: Group, sha256: Sha256Hex): string {
   const empty: GroupJson = {
     name: group.name,
     createdAt: group.createdAt,
     updatedAt: group.updatedAt,
-    ...(group.headers && { headers: byName(group.headers) }),
+    ...(group.headers && { headers: byName(hidden(group.headers, sha256)) }),
     endpoints: [],
   };
   return JSON.stringify(empty).slice(0, -groupClosing.length);
+}
+
+/** Hides what the headers themselves redact, as in the messages that have them. */
+function hidden(headers: Headers, sha256: Sha256Hex): Headers {
+  const redaction = redactionOf(headers);
+  return headers.map(([name, value]) => {
+    const [, forwarded] = forwardedName.exec(name) ?? [];
+    const hides = forwarded !== undefined && redactsHeader(redaction, forwarded);
+    return [name, hides ? redacted(value, sha256) : value];
+  });
+}
+
+/** The name that a header has at the destination or at the callback. */
+const forwardedName = /^.{8}(?:(?:failure-)?callback-)?forward-(.+)$/i;
+
+function redactionOf(headers: Headers): Redaction | undefined {
+  const given = headers.find(([name]) => /^.{8}redact-fields$/i.test(name));
+  if (!given) return undefined;
+  const [name, value] = given;
+  const dialect = dialectOf(name.toLowerCase());
+  const redaction = dialect && parseRedaction({ name, value, dialect });
+  return redaction === undefined || isFault(redaction) ? undefined : redaction;
 }
 
 function byName(headers: Headers): Readonly<Record<string, string | string[]>> {

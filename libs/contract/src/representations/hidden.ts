@@ -15,13 +15,13 @@ export function readableHeaders(
   sha256: Sha256Hex,
 ): Readonly<Record<string, readonly string[]>> {
   if (!redaction) return groupedHeaders(headers);
-  const hide = (value: string) => (isRedacted.test(value) ? value : redacted(value, sha256));
+  const hide = (value: string) => (isRedacted(value) ? value : redacted(value, sha256));
   return groupedHeaders(
     headers.map(([name, value]) => [name, redactsHeader(redaction, name) ? hide(value) : value]),
   );
 }
 
-const isRedacted = /^REDACTED:[0-9a-f]{64}$/;
+export const isRedacted = (value: string): boolean => /^REDACTED:[0-9a-f]{64}$/.test(value);
 
 /** Returns the same, or undefined when there are no headers. */
 export function readableHeadersIfAny(

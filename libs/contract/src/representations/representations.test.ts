@@ -474,11 +474,33 @@ describe("other answers", () => {
 
     const endpoints = endpointsText([{ url: "b", name: "n" }, { url: "a" }]);
 
-    expect(JSON.parse(groupOpening(group) + endpoints + groupClosing)).toEqual({
+    expect(JSON.parse(groupOpening(group, sha256) + endpoints + groupClosing)).toEqual({
       name: "g",
       createdAt: 1,
       updatedAt: 2,
       endpoints: [{ name: "n", url: "b" }, { url: "a" }],
+    });
+  });
+
+  it("of a group hide the headers that its own redact", () => {
+    const headers = [
+      ["Service-Redact-Fields", "header[X-Card], header[X-Pin]"],
+      ["Service-Forward-X-Card", "4242"],
+      ["Service-Forward-X-Shop", "north"],
+      ["service-failure-callback-forward-x-pin", "17"],
+    ] as const;
+    const group = { tenant: tenantId("t"), name: "g", createdAt: 1, updatedAt: 2, version: 3 };
+    const whole = { ...group, chunks: [], endpointCount: 0, headers };
+
+    const shown = JSON.parse(groupOpening(whole, sha256) + groupClosing) as object;
+
+    expect(shown).toMatchObject({
+      headers: {
+        "Service-Redact-Fields": "header[X-Card], header[X-Pin]",
+        "Service-Forward-X-Card": `REDACTED:${sha256("4242")}`,
+        "Service-Forward-X-Shop": "north",
+        "service-failure-callback-forward-x-pin": `REDACTED:${sha256("17")}`,
+      },
     });
   });
 

@@ -113,6 +113,7 @@ export {
 } from "./redact.ts";
 export { type OwnFact, ownFactOf, ownStates } from "./own-log.ts";
 export { changedFlow, faultOfFlow } from "./flow-change.ts";
+export { changedPolicy } from "./changed-policy.ts";
 export { idOfRetriedLetter, type Overrides, retriedMessage } from "./retried-letter.ts";
 export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./retry.ts";
 export { release, type Release } from "./release.ts";

@@ -17,6 +17,17 @@ export function redactsHeader(redaction: Redaction | undefined, name: string): b
   return redaction.headers === "all" || redaction.headers.includes(name.toLowerCase());
 }
 
+/** Returns the redaction that hides what either hides. */
+export function bothRedactions(
+  one: Redaction | undefined,
+  other: Redaction | undefined,
+): Redaction | undefined {
+  if (!one || !other) return one ?? other;
+  const areAll = one.headers === "all" || other.headers === "all";
+  const headers = areAll ? "all" : [...new Set([...one.headers, ...other.headers])];
+  return { body: one.body || other.body, headers };
+}
+
 export function redactHeaders(
   headers: Headers,
   redaction: Redaction | undefined,

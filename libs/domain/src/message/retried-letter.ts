@@ -4,6 +4,7 @@ import { lanesOf } from "../lane/lane.ts";
 import { notBeforeOf, type Postponement } from "../publish/command.ts";
 import { type DlqId, type MessageId, retriedLetterId, type TenantId } from "../shared/ids.ts";
 import { type DeadLetter } from "./dead-letter.ts";
+import { changedPolicy } from "./changed-policy.ts";
 import { changedFlow, type FlowChange } from "./flow-change.ts";
 import { type Headers } from "./headers.ts";
 import { type Message } from "./message.ts";
@@ -32,8 +33,8 @@ export const idOfRetriedLetter = (
 
 /**
  * Returns the new message. The origin is kept: a callback stays one and gets no callbacks, whatever is asked for, and
- * a message of a queue joins the end of the queue. The trace of the failed message has ended, and so has the turn
- * that its callback reported on.
+ * a message of a queue joins the end of the queue. What is redacted stays so. The trace of the failed message has
+ * ended, and so has the turn that its callback reported on.
  */
 export function retriedMessage(
   { id: letter, message }: Pick<DeadLetter, "id" | "message">,
@@ -43,7 +44,8 @@ export function retriedMessage(
 ): Message {
   const { bodyOf: _body, trace: _trace, turnOf: _turn, flow: _flow, ...kept } = message;
   const flow = changedFlow(message.policy.flow, overrides.flow);
-  const policy = { ...message.policy, ...policyFor(message, overrides), ...(flow && { flow }) };
+  const changed = changedPolicy(message.policy, policyFor(message, overrides));
+  const policy = { ...changed, ...(flow && { flow }) };
   const lanes = lanesOf(message.tenant, flow, message.origin.queueName);
   return {
     ...kept,

@@ -11,12 +11,14 @@ import {
   type Overrides,
   positionOf,
   queueId,
+  type Redaction,
   tenantId,
 } from "@posthaste/domain";
 import {
   aCallbackPlan,
   aMessage,
   anAnswer,
+  aPolicy,
   aTenant,
   type MessageOverrides,
 } from "@posthaste/testing";
@@ -149,6 +151,34 @@ describe("a retried dead letter", () => {
       notBefore: ports.clock.now() + 5_000,
     });
     expect(record?.state.kind).toBe("held");
+  });
+
+  it.each<[Redaction | undefined, Redaction, Redaction]>([
+    [
+      { body: true, headers: ["a"] },
+      { body: false, headers: ["b"] },
+      { body: true, headers: ["a", "b"] },
+    ],
+    [
+      { body: false, headers: "all" },
+      { body: true, headers: ["b"] },
+      { body: true, headers: "all" },
+    ],
+    [undefined, { body: true, headers: [] }, { body: true, headers: [] }],
+  ])("hides what was redacted, whatever the request redacts: %j and %j", async (was, asked, is) => {
+    const ports = open();
+    const policy = was && { policy: aPolicy({ redaction: was }) };
+    const letter = await aLetter(ports, policy);
+
+    const made = await retryLetters(
+      ports,
+      tenant,
+      [letter.id],
+      changed({ policy: { redaction: asked } }),
+    );
+
+    const [record] = await recordsOf(ports, made);
+    expect(record?.message.policy.redaction).toEqual(is);
   });
 
   it("has the body of the request, where that has one", async () => {

@@ -1,6 +1,7 @@
 /** Restarts a failed run: makes a new run with its payload and its plan, from the beginning. The failed run stays as it is. */
 import {
   changedFlow,
+  changedPolicy,
   type Fault,
   fault,
   isFault,
@@ -60,7 +61,7 @@ export function planWith(
   return {
     ...plan,
     headers: merged(plan.headers, headers),
-    policy: { ...plan.policy, ...own, ...(flow && { flow }) },
+    policy: { ...changedPolicy(plan.policy, own), ...(flow && { flow }) },
     ...(failureCallback && { failureFunction: failureCallback }),
   };
 }

@@ -120,6 +120,24 @@ describe("a resumed run", () => {
     });
   });
 
+  it("redacts what the failed run and its steps redacted", async () => {
+    const ports = open();
+    const redaction = { body: true, headers: ["x-a"] };
+    const policy = aPolicy({ redaction });
+    await startRun(ports, aStartCommand({ policy }));
+    await appendSteps(ports, [aStepCommand(result(1), { policy })]);
+
+    const run = await resumed(ports, await failedAt(ports, "s1"), {
+      headers: [],
+      policy: { redaction: { body: false, headers: ["x-b"] } },
+    });
+
+    const both = { body: true, headers: ["x-a", "x-b"] };
+    const { message } = await recordOf(ports, run, "s1");
+    expect(message.policy.redaction).toEqual(both);
+    expect(run.plan.policy.redaction).toEqual(both);
+  });
+
   it("has the caller's overrides, also in place of the settings for the answer of a call", async () => {
     const ports = open();
     await startRun(ports, aStartCommand());

@@ -2,6 +2,7 @@
 import {
   answerMessage,
   callMessage,
+  changedPolicy,
   type EntryDelivery,
   type EntryKey,
   entryMessage,
@@ -176,13 +177,12 @@ function messagesOf(
 ): readonly Message[] {
   const postponed = notBeforeOf({ ...(postponement && { postponement }) }, now);
   const { flow } = run.plan.policy;
-  const changed = { ...policy, ...(change && flow && { flow }) };
   const later = (notBefore: number): number => Math.max(notBefore, postponed);
   return [
     ...entries.map(({ key, sent = usualDelivery(run) }) => {
       const own = {
         headers: merged(sent.headers, headers),
-        policy: { ...sent.policy, ...changed },
+        policy: { ...changedPolicy(sent.policy, policy), ...(change && flow && { flow }) },
         notBefore: later(sent.notBefore),
       };
       return entryMessage(run, key, { ...sent, ...own }, now);

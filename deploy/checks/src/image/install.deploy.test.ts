@@ -82,7 +82,8 @@ describeWith(["git", "npm"], "the tree of the image", () => {
   };
 
   beforeAll(async () => {
-    chmodSync(folder, 0o755);
+    // The folder of the suite's temporary files, too, is made for its owner alone.
+    for (const path of [dirname(folder), folder]) chmodSync(path, 0o755);
     for (const path of [app, building, bin, data, secrets]) mkdirSync(path);
     // Another user cannot read the folder of this Node.
     copyFileSync(process.execPath, node);

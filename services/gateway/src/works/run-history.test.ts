@@ -7,6 +7,7 @@ import {
   type Run,
   runId,
   runKey,
+  type TokenScope,
 } from "@posthaste/domain";
 import { type RunStore } from "@posthaste/ports";
 import { aTenant, newId } from "@posthaste/testing";
@@ -28,15 +29,15 @@ const entry = (rank: number): HistoryEntry => ({
 });
 
 /** `readable`: the number of entries left when they are read, two at a time. */
-async function historyOf(readable: number): Promise<{ pieces: string; failed: boolean }> {
+async function readHistory(run: Run, scope: TokenScope, readable: number) {
   const history = async (_run: unknown, from: number) =>
     [from, from + 1].filter((rank) => rank < readable).map(entry);
-  const runs = { get: async () => aRun, history } as unknown as RunStore;
+  const runs = { get: async () => run, history } as unknown as RunStore;
   const ports = { runs, reads: readsInOf({ runs }) } as RunWorkParts;
   const query = gatewayEndpoints.readRunHistory.query.parse("");
   if (isFault(query)) throw new Error(query.text);
-  const reply = await runWorks(ports).readRunHistory({
-    ...{ param: () => "run1", query, body: undefined, scope: "full", callerIp: "127.0.0.1" },
+  return runWorks(ports).readRunHistory({
+    ...{ param: () => "run1", query, body: undefined, scope, callerIp: "127.0.0.1" },
     tenant: {
       ...{ id: aTenant, dialect: "service", plan: defaultPlan },
       keys: { current: "", next: "" },
@@ -45,6 +46,10 @@ async function historyOf(readable: number): Promise<{ pieces: string; failed: bo
     onGone: () => undefined,
     withPermit: (read) => read(aReadPermit),
   });
+}
+
+async function historyOf(readable: number): Promise<{ pieces: string; failed: boolean }> {
+  const reply = await readHistory(aRun, "full", readable);
   if (isFault(reply)) throw new Error(reply.text);
   const read = await reply.read(aReadPermit);
   if (isFault(read) || !("pieces" in read)) throw new Error("no pieces");
@@ -74,4 +79,19 @@ describe("the history of a run", () => {
       expect(() => void JSON.parse(pieces)).toThrow();
     },
   );
+
+  it("is answered to a token of scope full alone where the run redacts", async () => {
+    const { plan } = aRun;
+    const policy = { ...plan.policy, redaction: { body: true, headers: [] } };
+    const redacting = { ...aRun, plan: { ...plan, policy } };
+
+    for (const scope of ["read", "operate"] as const) {
+      expect(await readHistory(redacting, scope, 4)).toMatchObject({
+        fault: "forbidden",
+        text: `this needs a token of scope full; the scope of this token is ${scope}`,
+      });
+      expect(await readHistory(aRun, scope, 4)).toMatchObject({ status: 200 });
+    }
+    expect(await readHistory(redacting, "full", 4)).toMatchObject({ status: 200 });
+  });
 });

@@ -6,6 +6,7 @@ import {
   isActive,
   isFault,
   isUnderWay,
+  refusalOfScope,
   type Run,
   runId,
   type TenantId,
@@ -31,11 +32,14 @@ import { type Works } from "./work.ts";
 export type RunWorkParts = RunPorts & BulkPorts & { readonly reads: ReadsIn };
 
 export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
-  readRunHistory: async ({ tenant, param, rawHeaders }) => {
+  readRunHistory: async ({ tenant, param, rawHeaders, scope }) => {
     const id = param("runId");
     const address = runAddress(tenant.id, id, rawHeaders);
     const run = await ports.runs.get(address);
     if (!run || !isActive(run) || isOfUseBefore(run, address)) return unknownRun(id);
+    // The endpoint gets the values that all other reads redact.
+    const refused = run.plan.policy.redaction && refusalOfScope(scope, { kind: "secret" });
+    if (refused) return refused;
     return {
       status: 200,
       read: async (permit) => ({ pieces: listTexts(historyPages(ports.reads(permit), run)) }),

@@ -19,12 +19,12 @@ const options = all(program).flatMap(([words, command]) =>
 );
 const valued = options.filter(([, { optional, required }]) => required || optional);
 
-it("is there for many", () => {
+it("more than 150 options take a value", () => {
   expect(valued.length).toBeGreaterThan(150);
 });
 
 it.each(valued.map(([words, option]) => [`${words} ${option.long}`, option] as const))(
-  "%s says what it means, what holds without it, and an example that is taken",
+  "%s has a help with its meaning, its default and a valid example",
   (_, { description, long, optional }) => {
     expect(description).toMatch(/^\S.*\. Default: \S.*\. Example: --/);
     const [, example = ""] = description.split("Example: ");
@@ -34,7 +34,7 @@ it.each(valued.map(([words, option]) => [`${words} ${option.long}`, option] as c
 );
 
 it.each(options.filter(([, { optional, required }]) => !required && !optional))(
-  "%s: an option without a value says what it does",
+  "%s has a help, as an option without a value",
   (_, { description }) => {
     expect(description).toMatch(/\S/);
   },

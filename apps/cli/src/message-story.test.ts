@@ -17,7 +17,7 @@ it.each([
   ["text that is cut within a character", umlauts.subarray(0, 19), { responseBody: "ü".repeat(9) }],
   ["text with a sign for what cannot be read", Buffer.from("a\ufffd"), { responseBody: "a\ufffd" }],
   ["no text", Uint8Array.of(0xff, 0x00), { responseBodyBase64: "/wA=" }],
-])("an answer that is %s is told as such", (_, body, told) => {
+])("an answer that is %s is shown as such", (_, body, told) => {
   expect(storyOf(error(body), [error(body)])).toMatchObject({ ...told, responseStatus: 500 });
 });
 
@@ -36,14 +36,14 @@ it.each([
     { answerBodyBase64: "/wA=", answerTruncated: true },
     { responseBodyBase64: "/wA=", truncated: true },
   ],
-] as const)("a message that was delivered tells what is kept of the answer: %j", (kept, told) => {
+] as const)("a delivered message shows what is kept of the answer: %j", (kept, told) => {
   const delivered: LogEntry = { ...message, time: 2, state: "DELIVERED" };
   const last = { endedAt: 2, ended: "delivered", answerStatus: 201, answerBytes: 4 } as const;
 
   expect(storyOf(delivered, [delivered], [{ ...last, ...kept }])).toMatchObject(told);
 });
 
-it("each attempt is told with its time, duration, status and size, beside the number of attempts", () => {
+it("each attempt is shown with its time, duration, status and size, beside the number of attempts", () => {
   const delivered: LogEntry = { ...message, time: 2, state: "DELIVERED" };
   const tries: Message["attempts"] = [
     { startedAt: 1, endedAt: 2, tookMs: 1, ended: "delivered", answerStatus: 201, answerBytes: 9 },

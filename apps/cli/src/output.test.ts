@@ -46,7 +46,7 @@ describe("a list", () => {
     }
   });
 
-  it("of nothing says so to people alone", () => {
+  it("of nothing prints a word on a terminal, and nothing elsewhere", () => {
     const [onTerminal, elsewhere] = [opened({ isTerminal: true }), opened()];
     onTerminal.output.rows([], columns);
     elsewhere.output.rows([], columns);

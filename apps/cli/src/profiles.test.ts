@@ -12,7 +12,7 @@ const profiles = { current: "a", profiles: { a: { url: "http://a.example", token
 describe("profiles", () => {
   beforeEach(() => rmSync(join(home, ".config"), { recursive: true, force: true }));
 
-  it("are none where there is no file", () => {
+  it("are none without a file", () => {
     expect(readProfiles(env)).toEqual({ profiles: {} });
   });
 
@@ -27,7 +27,7 @@ describe("profiles", () => {
   });
 
   it.each(["", "[]", '{"profiles":{"a":{"url":1}}}', '{"profiles":{},"current":3}'])(
-    "that are none are said to be: %j",
+    "are not read from a file that holds something else: %j",
     (text) => {
       writeProfiles(env, profiles);
       writeFileSync(profilesFile(env), text);

@@ -103,7 +103,7 @@ describe("the proxy", () => {
     second.socket.destroy();
   });
 
-  it("refuses new connections while it is told to", async () => {
+  it("refuses new connections while that is switched on", async () => {
     proxy.refuse(true);
     const refused = client();
     await refused.ended;
@@ -136,7 +136,7 @@ describe("the proxy", () => {
     socket.destroy();
   });
 
-  it("when a server has said its last word, the client hears it", async () => {
+  it("passes a server's last bytes on to the client before the end", async () => {
     const port = await freePort();
     const brief = createServer((socket) => {
       socket.on("error", () => undefined);

@@ -15,7 +15,7 @@ describe("how ready a service is, in words", () => {
       words: "not ready: documents: away; accounts: none",
     },
     { status: 503, body: "?", words: "not ready: " },
-  ])("$status is told as: $words", ({ status, body, words }) => {
+  ])("$status is described as: $words", ({ status, body, words }) => {
     expect(describeReadiness(status, body)).toBe(words);
   });
 });

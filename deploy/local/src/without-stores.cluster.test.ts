@@ -6,7 +6,7 @@ import { type RunningService, startServices } from "./services.ts";
 
 jest.setTimeout(120_000);
 
-it("without their stores all six name what is missing, none stays when one has ended, and on SIGTERM give up waiting and exit 0", async () => {
+it("without their stores all six services name the missing ones, all stop when one has ended, and on SIGTERM they stop waiting and exit with 0", async () => {
   const nobody = async () => `${loopback}:${await freePort()}`;
   const services = new Map<string, RunningService>();
   const ends = new Map<string, string>();

@@ -59,7 +59,7 @@ describe("hearing a partition", () => {
 });
 
 describe("too much in hand", () => {
-  it("is none once it was heard, however many bytes that were", async () => {
+  it("does not occur if each event is heard at once, however many bytes it has", async () => {
     const { assignment, paused, finish } = assigned();
     for (let n = 0; n < 20; n++) {
       assignment.take(0, messages(1, { from: n, bytes: 5 * 1024 * 1024 }), String(n));
@@ -135,7 +135,7 @@ describe("when the group has given the partitions anew", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "9" }]);
   });
 
-  it("a partition that begins before what was committed is another one of that name, and is heard from there", async () => {
+  it("a partition that begins before the committed offset is a new one of that name, and is heard from its beginning", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(2, { from: 100 }), "101");
     await finish();

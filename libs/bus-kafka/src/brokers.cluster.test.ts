@@ -125,7 +125,7 @@ describe("while one of two brokers is away", () => {
   );
 
   it(
-    "one that takes nothing, for want of copies, counts as away until it does, and facts go then",
+    "a broker that refuses writes because copies are missing counts as away until it accepts them, and facts are sent then",
     async () => {
       buses = demanding;
       const fact = aSettled();

@@ -388,7 +388,7 @@ it(
 );
 
 it(
-  "the shards of a member that is killed go to those that live",
+  "the shards of a killed member go to the living ones",
   async () => {
     const bus = await buses.open({ sessionMs: 2_000 });
     await eventually(() => bus.isUp());

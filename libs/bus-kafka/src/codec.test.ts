@@ -178,7 +178,7 @@ describe("an event arrives as it was said", () => {
   });
 });
 
-it("an answer travels as far as the log keeps it, and says so", () => {
+it("an answer is carried as far as the log keeps it, and marked as cut", () => {
   const body = new Uint8Array(limits.logResponseBytesMax + 1).fill(7);
 
   const decoded = decode(

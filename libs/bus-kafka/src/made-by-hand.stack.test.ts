@@ -31,7 +31,7 @@ const downs = () =>
 
 describe("without provisioning", () => {
   it(
-    "a process makes no topic, says which are missing, and finds those that are made as the page says",
+    "a process makes no topic, names the missing ones, and finds those made as the page describes",
     async () => {
       const bus = await buses.open({ makesTopics: false, partitions: 16 });
       await eventually(() => bus.problem()?.includes("is missing") === true);
@@ -58,7 +58,7 @@ describe("without provisioning", () => {
   );
 
   it(
-    "a topic that is wrong is named with what is wrong, anew when that changes, and waited for",
+    "a process names a wrong topic and its fault, again when the fault changes, and waits for it",
     async () => {
       const name = `${buses.prefix}message.settled`;
       const topics = commandsOfPage().map(topicOf);

@@ -176,7 +176,7 @@ describe("a broker that is killed and comes back", () => {
 });
 
 it(
-  "a broker that hangs is noticed, and facts said meanwhile are heard when it goes on",
+  "the bus notices a hanging broker, and facts published meanwhile are heard when it goes on",
   async () => {
     buses = openBuses(kafka.brokers);
     const bus = await open(buses);

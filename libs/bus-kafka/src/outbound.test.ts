@@ -92,7 +92,7 @@ describe("hints of one partition", () => {
     expect(way.heard()).toEqual([["a", "b"], ["c"], ["f"], ["d"]]);
   });
 
-  it("are said one by one once a message of them was refused", async () => {
+  it("are published one by one once a message of them was refused", async () => {
     const { outbound, way } = opened();
     outbound.hint([aHintSaid("a"), aHintSaid("b")]);
     await turn();
@@ -137,7 +137,7 @@ describe("nothing is under way", () => {
 });
 
 describe("before the bus closes", () => {
-  it("hints that were said the moment before are waited for, too", async () => {
+  it("hints that were published the moment before are waited for, too", async () => {
     const { outbound, way } = opened();
     outbound.hint([aSaying(0, "a")]);
     const idle = settling(outbound.idle());
@@ -152,7 +152,7 @@ describe("before the bus closes", () => {
     expect(idle.state()).toBe("done");
   });
 
-  it("nothing is waited for when nothing was said", async () => {
+  it("nothing is waited for if nothing was published", async () => {
     const idle = settling(opened().outbound.idle());
 
     await turn();
@@ -162,7 +162,7 @@ describe("before the bus closes", () => {
 });
 
 describe("a fact", () => {
-  it("counts as said when it is acknowledged, with all that were said with it", async () => {
+  it("counts as published when it is acknowledged, with all facts that were sent with it", async () => {
     const { outbound, way } = opened();
     const said = settling(outbound.fact([aSaying(0, "a"), aSaying(0, "b")]));
     await turn();
@@ -186,7 +186,7 @@ describe("a fact", () => {
     expect(said.state()).toBe("done");
   });
 
-  it("waits while no broker is there, and is sent when one is", async () => {
+  it("waits while no broker is reachable, and is sent when one is", async () => {
     const { outbound, way } = opened();
     way.goDown();
     const said = settling(outbound.fact([aSaying(0, "a")]));
@@ -259,7 +259,7 @@ describe("a fact", () => {
 });
 
 describe("a hint", () => {
-  it("is dropped while no broker is there", async () => {
+  it("is dropped while no broker is reachable", async () => {
     const { outbound, way, counts } = opened();
     way.goDown();
     outbound.hint([aSaying(0, "a")]);
@@ -272,7 +272,7 @@ describe("a hint", () => {
     expect(counts.hintsDropped).toBe(1);
   });
 
-  it("gives way when eight mebibytes wait, and later ones are taken again", async () => {
+  it("is dropped while eight mebibytes wait, and later hints are taken again", async () => {
     const { outbound, way, counts } = opened();
     outbound.hint(Array.from({ length: 20 }, () => aSaying(0, "h", 1024 * 1024)));
     await turn();
@@ -293,7 +293,7 @@ describe("hints that have records", () => {
     for (let n = 0; n < count; n++) outbound.hint([aHintSaid(`${n}`, large)]);
   };
 
-  it("have a bound of their own, so that no other hint gives way to them", async () => {
+  it("have a bound of their own, so that they displace no other hint", async () => {
     const { outbound, counts } = opened();
     fill(outbound, 40);
     expect(counts.hintsDropped).toBe(8);
@@ -303,7 +303,7 @@ describe("hints that have records", () => {
     expect(counts.hintsDropped).toBe(8);
   });
 
-  it("are told how much room there is, which grows when they are acknowledged", async () => {
+  it("take free room, which grows when they are acknowledged", async () => {
     const { outbound, way } = opened();
     const before = outbound.freeRecordBytes;
     fill(outbound, 40);

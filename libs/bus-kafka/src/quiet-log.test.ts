@@ -24,7 +24,7 @@ it("the client says at most fifty different things a second", () => {
   expect(log.lines).toHaveLength(50);
 });
 
-it("without debugging the client is told to be silent", () => {
+it("the client logs nothing unless the log debugs", () => {
   expect(quietLog(recordingLog(false), virtualClock()).level).toBe(logLevel.NOTHING);
 });
 

@@ -24,14 +24,19 @@ describe("a right that is missing", () => {
       "make the topic t: give this user Create and Describe on it",
     ],
     ["CLUSTER_AUTHORIZATION_FAILED", write(), idempotent],
-  ])("is told with its topic or group, and how to give it: %s %j", (type, asked, said) => {
-    const error = new Error("retries exceeded", { cause: failed(type) });
+  ])(
+    "is reported with its topic or group, and the command that grants it: %s %j",
+    (type, asked, said) => {
+      const error = new Error("retries exceeded", { cause: failed(type) });
 
-    expect(missingRight(error, asked)).toBe(`there is no right to ${said} (docs/kafka.md#rights)`);
-  });
+      expect(missingRight(error, asked)).toBe(
+        `there is no right to ${said} (docs/kafka.md#rights)`,
+      );
+    },
+  );
 
   it.each([failed("NOT_LEADER_FOR_PARTITION"), new Error("connect ECONNREFUSED"), undefined])(
-    "is not told where another thing has failed: %s",
+    "is not reported if something else has failed: %s",
     (error) => {
       for (const asked of [read, write("t"), make("t")])
         expect(missingRight(error, asked)).toBeUndefined();

@@ -72,7 +72,7 @@ describe("a topic that was made by hand", () => {
     expect(problems.join()).toContain(what);
   });
 
-  it("is told of once for each thing that is wrong", () => {
+  it("is reported once for each fault", () => {
     const plan = planOf("message.settled");
     const settings = { "cleanup.policy": "compact", "retention.ms": "1" };
 

@@ -191,7 +191,7 @@ describe.each([
       expect(arrivals).toEqual([]);
     });
 
-    it("in a token, which is not told", async () => {
+    it("in a token, whose value is not shown", async () => {
       const careless = createClient({ url, token: "secret\n" });
 
       const call = careless.queues.list();
@@ -262,7 +262,7 @@ describe.each([
     });
   });
 
-  it("a call that was refused for want of room is the same when its caller makes it again", async () => {
+  it("a call that was refused for lack of room is the same when its caller makes it again", async () => {
     respond = first(refuses(507, "disk_full", { "Retry-After": "30" }));
 
     await expect(deduplicated()).rejects.toMatchObject({
@@ -276,7 +276,7 @@ describe.each([
   });
 
   describe("a failure", () => {
-    it("says in the server's words what was wrong, and when to come back", async () => {
+    it("has the server's words for the fault, and the time to come back", async () => {
       respond = refuses(429, "too_many_requests", { "Retry-After": "3600" });
 
       await expect(reads()).rejects.toMatchObject({
@@ -388,7 +388,7 @@ describe.each([
       return told;
     }
 
-    it("goes on behind each answer, tells nothing twice, and waits for a server that stops", async () => {
+    it("goes on behind each answer, returns no event twice, and waits for a server that stops", async () => {
       respond = pages(
         { cursor: "1", events: [] },
         { cursor: "2", events: [event("a")] },

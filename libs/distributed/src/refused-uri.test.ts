@@ -32,7 +32,7 @@ describe("an address that MongoDB's driver refuses", () => {
     ["mongodb://user:secret/secret@h/", "Password contains unescaped characters"],
     ["mongodb://user:secret@h:secret/", "malformed"],
     ["mongodb+srv://user:secret@h:27017/", "POSTHASTE_MONGODB_URI"],
-  ])("is told of in one line without its password: %s", async (uri, named) => {
+  ])("is reported in one line without its password: %s", async (uri, named) => {
     const refusal = await refusalOf(uri);
 
     expect(refusal).toMatch(/^POSTHASTE_MONGODB_URI [^\n]+$/);

@@ -193,7 +193,7 @@ describe("a Redis that asks for TLS and a certificate", () => {
   const sentinels = { POSTHASTE_REDIS_MODE: "sentinel", POSTHASTE_REDIS_MASTER: "master" };
 
   it(
-    "is said to be away, and not to ask for TLS, where no sentinel answers",
+    "is reported as away, and not as asking for TLS, if no sentinel answers",
     async () => {
       const nowhere = { ...sentinels, POSTHASTE_REDIS_URL: "redis://127.0.0.1:1,127.0.0.1:2" };
       const { event, reason } = await reached(nowhere);

@@ -165,7 +165,7 @@ describe("MongoDB", () => {
     await untilPublished(opened);
   });
 
-  it("tells the store's time", async () => {
+  it("gives the store's time", async () => {
     const opened = await open();
     await untilUp(opened);
 

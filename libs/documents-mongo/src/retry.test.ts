@@ -101,7 +101,7 @@ describe("a call that need not be made again", () => {
 });
 
 describe("a call without an answer", () => {
-  it("is unavailable in the end, though the driver never says so", async () => {
+  it("is unavailable in the end, though the driver never reports it", async () => {
     const clock = virtualClock();
     const { again } = createPatience(clock, seededRandom(1), patienceMs);
     const refused = again(() => new Promise<never>(() => undefined)).catch(
@@ -144,7 +144,7 @@ describe("an outage", () => {
     expect(await again(tries([]).task)).toBe("done");
   });
 
-  it("is none when others are answered meanwhile", async () => {
+  it("is not assumed if other calls are answered meanwhile", async () => {
     const clock = virtualClock();
     const { again } = createPatience(clock, seededRandom(1), patienceMs);
     const failing = again(() => Promise.reject(network)).catch(() => undefined);

@@ -32,7 +32,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     };
   });
 
-  it("tells nothing of one whose clock is far ahead, and that would be there for long after its end", async () => {
+  it("lists no deliverer whose clock is far ahead, which would stay listed long after its end", async () => {
     const of = await openOne();
     const roster = createRoster(of.connection);
     await createRoster(shifted(of, late)).announce(anEntry(owner("ahead")));
@@ -41,7 +41,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect((await roster.read()).map((entry) => entry.owner)).toEqual(["near"]);
   });
 
-  it("is rid of deliverers that were killed, however often one starts and dies", async () => {
+  it("drops deliverers that were killed, however often one starts and dies", async () => {
     const of = await openOne();
     for (let n = 0; n < 20; n++) {
       await createRoster(of.connection).announce(anEntry(owner(`killed ${n}`)));

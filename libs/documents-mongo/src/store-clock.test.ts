@@ -5,7 +5,7 @@ import { createStoreClock } from "./store-clock.ts";
 const now = epochStart;
 
 describe("the store's clock", () => {
-  it("is ours until the server has said its own", () => {
+  it("is the process's clock until the server has sent its time", () => {
     expect(createStoreClock(virtualClock()).now()).toBe(now);
   });
 

@@ -66,7 +66,7 @@ describe("after a process was killed", () => {
     expect(minutes.map(({ counts }) => counts)).toEqual([{ CREATED: 3 }, { CREATED: 6 }]);
   });
 
-  it("acknowledged messages are there", async () => {
+  it("acknowledged messages exist", async () => {
     const dataDir = newDirectory();
     const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
     const script = `

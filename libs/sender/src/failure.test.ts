@@ -6,7 +6,7 @@ const withCode = (code: string): Error => Object.assign(new Error("x"), { code }
 
 describe("a failure", () => {
   it.each(["EMFILE", "ENFILE", "EADDRNOTAVAIL", "ENOBUFS"])(
-    "for want of sockets is ours: %s",
+    "because sockets have run out is ours: %s",
     (code) => {
       const expected = {
         kind: "infrastructure",
@@ -24,7 +24,7 @@ describe("a failure", () => {
   );
 
   it.each(["EMFILE", "ENFILE", "ENOBUFS"])(
-    "for want of sockets is ours for one address: %s",
+    "because sockets have run out is ours for one address: %s",
     (code) => {
       const error = new AggregateError([withCode("EHOSTUNREACH"), withCode(code)]);
 

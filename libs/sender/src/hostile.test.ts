@@ -300,7 +300,7 @@ describe("a connection that breaks", () => {
     expect(outcome).toMatchObject({ truncated: true, brokenBy: "destination" });
   });
 
-  it("within the body, or is late with it, is told apart from what is whole, cut at the bound or for want of room, or aborted", async () => {
+  it("within the body, or is late with it, is distinguished from a whole body, one that is cut at the bound or without room, and an aborted one", async () => {
     const head = "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n";
     const whole = await openDestination((socket) => socket.write(head + "x".repeat(100_000)));
     const late = await openDestination((socket) => socket.write(`${head}x`));
@@ -488,7 +488,7 @@ describe("TLS", () => {
       ).toBe("200 ok");
   });
 
-  it("with a handshake that stalls, breaks or is none fails within its own limit", async () => {
+  it("with a handshake that stalls, breaks or is no handshake fails within its own limit", async () => {
     const ends: [Respond, string][] = [
       [() => undefined, "unreachable tls_failed"],
       [(socket) => socket.resetAndDestroy(), "unreachable tls_failed"],

@@ -190,7 +190,7 @@ describe("the name server", () => {
     return labels.join(".");
   }
 
-  it("speaks to a resolver: addresses with TTL, no such name, failure and silence after two questions are told apart", async () => {
+  it("distinguishes for a resolver: addresses with TTL, no such name, failure, and silence after two questions", async () => {
     const dns = await openDns();
     const server = createNameServer([dns.server]);
     try {

@@ -73,7 +73,7 @@ describe("a call", () => {
     expect(destination.received()).toMatch(/\r\ncontent-length: 5\r\n\r\nhello$/);
   });
 
-  it("with POST and no body says so", async () => {
+  it("with POST and no body sends a length of 0", async () => {
     const destination = await openDestination(answering(ok));
 
     await openSender().send(requestTo(destination.url, { body: Buffer.alloc(0) })).outcome;

@@ -54,7 +54,7 @@ describe(`${name}: calls of one turn`, () => {
 });
 
 describe(`${name}: a lane with thousands that run`, () => {
-  it("is told of them in calls of a thousand keys and arguments at most, and knows all", async () => {
+  it("is restored in calls of a thousand keys and arguments at most, and completely", async () => {
     const tokens = openTokens(url);
     await untilUp(tokens);
     const lane = flowLaneId(aTenant, "many");

@@ -104,7 +104,7 @@ describe("a Redis that is away", () => {
     await expectAllAnswered(tokens);
   });
 
-  it("is noticed when it dies, found again after its return, and each change is told once", async () => {
+  it("is noticed when it dies, found again after its return, and each change is reported once", async () => {
     const tokens = await openUp();
     await redis.process.kill();
     await until("its death is noticed", () => !tokens.isUp());
@@ -197,7 +197,7 @@ describe("a Redis that has forgotten", () => {
     expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
   });
 
-  it("perhaps only its last second is told everything once more, and keeps what it still has", async () => {
+  it("perhaps only its last second is restored once more, and keeps the slots that it still has", async () => {
     const tokens = await openUp();
     const entry = { key: aKey("a"), id: newId() };
     const [kept, forgotten] = [newId(), newId()];
@@ -232,7 +232,7 @@ describe("a Redis that has forgotten", () => {
     expect(window).toBeUndefined();
   });
 
-  it("our scripts is told them again", async () => {
+  it("our scripts gets them again", async () => {
     const tokens = await openUp();
     await expectAllAnswered(tokens);
     await admin.script("FLUSH");

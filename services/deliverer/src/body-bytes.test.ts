@@ -62,7 +62,7 @@ describe("bytes of bodies in flight", () => {
     expect(bytes.fit(aTenant, 1, 16)).toBe(true);
   });
 
-  it("count for the address as soon as a call has told it", () => {
+  it("count for the address as soon as a call has found it", () => {
     const slots = new Slots({ shortMax: 100, perOriginMax: 100, waitingMax: 100 });
     const bytes = new BodyBytes(64, slots);
     const counted = bytes.take(aTenant, 1, 40);
@@ -201,7 +201,7 @@ describe("a deliverer among heavy messages", () => {
     expect(deliverer.local.reserve(aTenant, origin, mebibyte)).toBeDefined();
   });
 
-  it("counts a body, and keeps the bytes of its answer, until the store has its outcome and all are told", async () => {
+  it("counts a body, and keeps the bytes of its answer, until the store has its outcome and all follow-ups are announced", async () => {
     const ports = open(() => ok);
     const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
     const settle: Records["settle"] = async (settlements) => {

@@ -361,7 +361,7 @@ describe("stopping", () => {
     expect(message && (await stateOf(ports, message))).toBe("delivered");
   });
 
-  it("waits until all that a settle has caused is told", async () => {
+  it("waits until all effects of a settle are announced", async () => {
     const ports = open();
     const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
     let told = 0;

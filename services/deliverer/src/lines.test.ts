@@ -69,7 +69,7 @@ describe("the lines of waiting messages", () => {
     expect(takeAll(lines)).toEqual(["x1", "y1", "x2"]);
   });
 
-  it("passes over an origin without a free slot, until it is told of one", () => {
+  it("passes over an origin without a free slot, until one is free", () => {
     const lines = new Lines(ignore, bounds);
     lines.add(hint("x1", "a", 1));
     lines.add(hint("y1", "a", 2));

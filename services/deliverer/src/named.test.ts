@@ -82,7 +82,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(claims).toBe(0);
   });
 
-  it("runs once however often it is told, also when it has ended", async () => {
+  it("runs once however often it is heard, also when it has ended", async () => {
     const ports = open();
     await startDeliverer(ports);
     const record = await insertNamed(ports, "a");
@@ -109,7 +109,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     for (const { message } of records) expect(await stateOf(ports, message)).toBe("delivered");
   });
 
-  it("goes back when it is told near the end of its lease: any deliverer may claim it at once", async () => {
+  it("goes back when it is heard near the end of its lease: any deliverer may claim it at once", async () => {
     const ports = open();
     await startDeliverer(ports);
     const record = await insertNamed(ports, "a");
@@ -122,7 +122,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     });
   });
 
-  it("is claimed at once when it is told after the end of its lease", async () => {
+  it("is claimed at once when it is heard after the end of its lease", async () => {
     const ports = open();
     await startDeliverer(ports);
     const record = await insertNamed(ports, "a");
@@ -134,7 +134,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
   });
 
   it.each([0, 1_900, 2_100, 3_500, 4_000, 4_500, 4_900])(
-    "is called once, to its end, when it is told after %s ms and its call takes three seconds",
+    "is called once, to its end, when it is heard after %s ms and its call takes three seconds",
     async (lateMs) => {
       const ports = open();
       await startDeliverer(ports);
@@ -249,7 +249,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(called(ports)).toEqual(["running", "hinted"]);
   });
 
-  it("takes no slot that a hint of another origin has waited for, however many are told", async () => {
+  it("takes no slot that a hint of another origin has waited for, however many are heard", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
     await tell(ports, await insertNamed(ports, "0"));

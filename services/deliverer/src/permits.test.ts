@@ -52,7 +52,7 @@ describe("permits", () => {
     );
   });
 
-  it("tell the lines once of a slot that is free, and of bytes when these are", () => {
+  it("report a free slot to the lines once, and bytes when these are free", () => {
     const told: string[] = [];
     const permits = permitsOver(open(), {
       unblock: (tenant, origin) => void told.push(`slot of ${tenant} at ${origin}`),

@@ -88,7 +88,7 @@ describe("an outcome", () => {
     expect(ports.calls).toHaveLength(1);
   });
 
-  it("is written until the store has fenced it, and then nothing is told", async () => {
+  it("is written until the store has fenced it, and then nothing is announced", async () => {
     const ports = open();
     let isAway = true;
     const settle: Records["settle"] = async (settlements) => {
@@ -128,7 +128,7 @@ describe("an outcome", () => {
     expect(wakes).toEqual([{ shard: message?.shard, at: dueAt, source: "record" }]);
   });
 
-  it("that was our own failure costs no retry: it is tried again soon, and no callback tells of it", async () => {
+  it("that was our own failure costs no retry: it is tried again soon, and no callback reports it", async () => {
     const ports = open();
     await startDeliverer(ports);
     const [message] = await publish(ports, ["a"], { policy: aPolicy({ retriesMax: 0 }) });
@@ -179,7 +179,7 @@ describe("an outcome", () => {
     expect(ports.log.events()).not.toContain("attempt.deferred");
   });
 
-  it("with a callback is told, so that its dispatcher need not wait for an alarm", async () => {
+  it("with a callback is announced, so that its dispatcher need not wait for an alarm", async () => {
     const ports = open();
     await startDeliverer(ports);
     const told: string[] = [];
@@ -220,7 +220,7 @@ describe("outcomes that wait to be written", () => {
     return { settling, write };
   }
 
-  it("leave their bytes to others, whether they were fenced, or leave something to be told", async () => {
+  it("leave their bytes to others, whether they were fenced, or have effects to announce", async () => {
     const body = new Uint8Array(20 * 1024 * 1024);
     await expectAllGivenBack(() => {
       const { settling, write } = opened();

@@ -137,7 +137,7 @@ describe("the places at an origin", () => {
 describe("calls to an origin whose address is not known yet", () => {
   const many = { shortMax: 100, perOriginMax: 10, waitingMax: 1_000 };
 
-  it("are few, until one has told it", () => {
+  it("are few, until a call has found the address", () => {
     const slots = new Slots(many);
 
     const [first] = takeMany(slots, a, [1], 10);
@@ -156,7 +156,7 @@ describe("calls to an origin whose address is not known yet", () => {
     expect(slots.inUse.short).toBe(10);
   });
 
-  it("count for the address once they have told it", () => {
+  it("count for the address once they have found it", () => {
     const slots = new Slots(many);
     for (const origin of range(0, 15))
       for (const slot of takeMany(slots, a, [origin], 4)) slots.locate(slot, a, here);

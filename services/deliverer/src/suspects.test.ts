@@ -50,7 +50,7 @@ describe("a message that takes its deliverers down", () => {
     expect(called(ports)).toEqual(["x", "a", "b", "y", "z"]);
   });
 
-  it("holds no slot while it waits for its turn, nor in its turn", async () => {
+  it("holds no slot, neither while it waits for its turn nor in its turn", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 2 });
     const lost = [];
@@ -109,7 +109,7 @@ describe("a message that takes its deliverers down", () => {
     });
   });
 
-  it("is the only one in whose call a process could have died: those in line, and those that went on, are not put down to it", async () => {
+  it("is charged alone for the death of the process, and messages in line or handed on are not", async () => {
     const ports = open();
     await startDeliverer(ports);
     const lost = [];
@@ -125,7 +125,7 @@ describe("a message that takes its deliverers down", () => {
     ]);
   });
 
-  it("is not called in the first ten seconds of a process, in which one that is not suspected may end it", async () => {
+  it("is not called in the first ten seconds of a process, in which an unsuspected message may end it", async () => {
     const ports = open();
     const { message } = await insertLost(ports, "x", 5);
     await startDeliverer(ports);
@@ -182,7 +182,7 @@ describe("a message that takes its deliverers down", () => {
     expect(callOf(ports, "x").aborted).toBe(true);
   });
 
-  it("is not called when its claim is found lost in its turn", async () => {
+  it("is not called when its claim proves lost in its turn", async () => {
     const opened = open();
     const ports = withRecords(opened, { renew: async (claims) => claims.map(({ id }) => id) });
     await startDeliverer(ports);

@@ -49,7 +49,7 @@ describe("the span of an attempt", () => {
     expect(placed(retry, { now: now + 10 * minute + 1 })).toEqual({ cause: { link: place } });
   });
 
-  it("of another claim of the first attempt, which fails, stands below the first", () => {
+  it("of another claim of the first attempt, which fails, is a child of the first", () => {
     expect(placed({ ...record, epoch: 2 }, { now })).toBeUndefined();
     expect(placed({ ...record, epoch: 2 }, { now, tookMs: 5 })).toEqual({
       cause: { parent: place },

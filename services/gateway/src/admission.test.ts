@@ -44,7 +44,7 @@ async function rawKindOf(...rawHeaders: readonly string[]): Promise<RequestKind 
 }
 
 describe("under load", () => {
-  it("nothing that goes on with what was accepted is refused, nor a batch, of which that is not known yet", async () => {
+  it("requests that continue accepted work are never refused, nor batches, since those may continue it", async () => {
     const refusable: string[] = [];
     for (const [id, row] of Object.entries(gatewayEndpoints)) {
       const { asked, guards } = crowded();
@@ -61,7 +61,7 @@ describe("under load", () => {
     expect(refusable).not.toContain("read readRunHistory");
   });
 
-  it("a publish is refused with the others, unless it is part of a run that is there", async () => {
+  it("a publish is refused with the others, unless it is part of an existing run", async () => {
     const run = ["Upstash-Workflow-RunId", "r"];
 
     expect(await rawKindOf()).toBe("publish");

@@ -25,7 +25,7 @@ function counted(policy: DestinationPolicy): { policy: DestinationPolicy; readon
 }
 
 describe("the URLs that callers name", () => {
-  it("makes of a public URL what is dialled, and refuses one that the policy does, naming the field where it is no destination", () => {
+  it("are returned in the form that is called, or refused by the policy with the name of the field unless it is the destination", () => {
     const read = urlReader(policyOf());
     const inside = "http://127.0.0.1/";
 

@@ -39,7 +39,7 @@ function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly st
 }
 
 describe("the quota of publishes", () => {
-  it("is there at once where the plan counts no messages and no queue is named", () => {
+  it("is granted at once if the plan counts no messages and no queue is named", () => {
     const { add, done, parts } = opened();
 
     expect(spendQuota(parts, aTenantWith({}), { messages: 3, queues: [] })).toBeUndefined();

@@ -36,7 +36,7 @@ describe("messages of a day", () => {
     expect(spent).toEqual([]);
   });
 
-  it("are counted for a day of UTC, which tells when it ends", async () => {
+  it("are counted for a day of UTC, and the refusal has the time of its end", async () => {
     const { clock, rates, spent } = opened();
     await clock.advance(24 * hourMs - (clock.now() % (24 * hourMs)) + hourMs);
     const tenant = aTenantWith({ messagesPerDayMax: 5 });

@@ -61,7 +61,7 @@ describe("the operator", () => {
     ["a NUL", basic(`${credentials.user}\0`, credentials.password)],
     ["8 KiB", `Basic ${"A".repeat(8_192)}`],
     ["both in one header", `${right}, ${right}`],
-  ])("is no caller that sends %s, and that is told nothing more", (_, authorization) => {
+  ])("is not recognized by %s, and the answer says nothing more", (_, authorization) => {
     expect(check(authorization, network())).toEqual(unauthorized);
   });
 });
@@ -103,7 +103,7 @@ describe("a network that has failed ten times in a minute", () => {
     expect(check(right, from)).toBe(credentials);
   });
 
-  it("was not one that sent no credentials", () => {
+  it("does not count requests without credentials as failures", () => {
     for (let i = 0; i < 1_000; i++) expect(check(undefined, from)).toEqual(unauthorized);
     fail(10);
 

@@ -140,7 +140,7 @@ describe("a later start", () => {
     await expect(seed(config)).resolves.toMatchObject({ warning: undefined });
   });
 
-  it("lets the store win over a changed environment, and says so", async () => {
+  it("lets the store win over a changed environment, and logs that", async () => {
     await seed(own);
 
     const seeded = await seed({ ...own, token: "x".repeat(32), signingKeyCurrent: "sig_c" });
@@ -153,7 +153,7 @@ describe("a later start", () => {
   it.each([
     ["production", own],
     ["the dev profile", dev],
-  ])("of %s completes one that died after any write", async (_, config) => {
+  ])("of %s completes a start that died after any write", async (_, config) => {
     const whole = accountsInMemory();
     await seedAccounts({ accounts: whole, clock, config });
 

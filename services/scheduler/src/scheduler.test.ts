@@ -132,7 +132,7 @@ describe("the scheduler's timer", () => {
     await scheduler.stop();
   });
 
-  it("looks at an idle store every 30 s, though a wake told of an alarm a year ahead", async () => {
+  it("looks at an idle store every 30 s, though a wake named an alarm a year ahead", async () => {
     const { ports, rounds } = counting(open());
     const now = ports.clock.now();
     const scheduler = await start(ports);

@@ -81,7 +81,7 @@ describe("the catcher", () => {
     expect(performance.now() - from).toBeGreaterThanOrEqual(990);
   });
 
-  it("keeps a line a line whatever stands in a header", async () => {
+  it("replaces control characters of headers, so that a request is one line", async () => {
     await send("/x", { headers: { "Service-Message-Id": "a\u009b2Jb" } });
 
     expect(lines[0]).toContain("a?2Jb");

@@ -68,7 +68,7 @@ describe("a copy of the folder", () => {
     expect(statSync(join(other, "secrets/token")).mode & 0o777).toBe(0o600);
   });
 
-  it("has none otherwise, and says so", () => {
+  it("has no secrets otherwise, and says so", () => {
     const [copy, other] = [join(folder, "copy"), join(folder, "other")];
 
     expect(backUp(dataDir, copy, false)).toMatchObject({ hasKey: false });
@@ -84,7 +84,7 @@ describe("a copy of the folder", () => {
     expect(readdirSync(folder)).toEqual(["data"]);
   });
 
-  it("replaces no secret that is there", () => {
+  it("replaces no existing secret", () => {
     const [copy, other] = [join(folder, "copy"), join(folder, "other")];
     backUp(dataDir, copy, true);
     firstSecrets(other, {});

@@ -294,7 +294,7 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
-  it("sweeps old rows if the store does not tell how full its disk is", async () => {
+  it("sweeps old rows if the store does not report how full its disk is", async () => {
     const opened = open();
     const diskShare = () => Promise.reject(new StoreError("unavailable", "dbStats is refused"));
     const ports = { ...opened, keptBodies: { ...opened.keptBodies, diskShare } };

@@ -18,7 +18,7 @@ const even = (number: number): boolean => number % 2 === 0;
 const unbounded = { pages: Infinity, found: Infinity };
 
 describe("a walk through a list", () => {
-  it("finds all that is taken, and tells how far it has come", async () => {
+  it("finds everything that is taken, and reports its progress", async () => {
     const { list, asked } = listOf(25);
     const told: number[] = [];
 

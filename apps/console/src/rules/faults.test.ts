@@ -14,11 +14,11 @@ describe("a refusal", () => {
     ["service-callback: must be a URL", "callback"],
     ["endpoints[0].url: must be a URL", "url"],
     ["the header Service-Cron: must have five fields", "cron"],
-  ])("%s stands at the field that it names", (message, name) => {
+  ])("%s is shown at the field that it names", (message, name) => {
     expect(faultsOf(message, fields)).toEqual({ errors: { [name]: message }, rest: undefined });
   });
 
-  it("about no field of the form stands below all", () => {
+  it("that names no field of the form is shown below all fields", () => {
     expect(faultsOf("too many queues", fields)).toEqual({ errors: {}, rest: "too many queues" });
     expect(faultsOf(undefined, fields)).toEqual({ errors: {}, rest: undefined });
   });

@@ -25,7 +25,7 @@ describe("filters in the address", () => {
     expect(query("fromDate=yesterday")).toEqual({ fromDate: "yesterday" });
   });
 
-  it("as a bulk action tells them lead to the list of what it takes", () => {
+  it("of a bulk action lead to the list of the messages that it takes", () => {
     const at = (minute: number) => [String(Date.UTC(2026, 10, 25, 2, minute, 30))];
     const filter = { label: ["a", "b"], fromDate: at(24), toDate: at(25) };
 
@@ -34,7 +34,7 @@ describe("filters in the address", () => {
     );
   });
 
-  it("are told from a list without any", () => {
+  it("are distinguished from a list without filters", () => {
     expect(isFiltered(new URLSearchParams("cursor=c&label="), fields)).toBe(false);
     expect(isFiltered(new URLSearchParams("label=a"), fields)).toBe(true);
   });

@@ -23,7 +23,7 @@ const namesIn = (run: Run) =>
   graphOf(run, 5_000).nodes.map(({ row, left }) => row?.name ?? `${left} more`);
 
 describe("a graph", () => {
-  it("of a wide group has what failed, is tried again or had to be, before what is well", () => {
+  it("of a wide group shows failed, retried and required steps before successful ones", () => {
     const well = Array.from({ length: 40 }, (_, nth) => step(nth, "STEP_SUCCESS"));
     const troubled = [
       step(101, "STEP_SUCCESS", 2),

@@ -22,7 +22,7 @@ describeWith(["go"], "the chart's secrets", () => {
   beforeAll(buildHelm, buildMsMax);
 
   it(
-    "are made anew for each release, and brought where the operator says so",
+    "are made anew for each release, or taken from the Secret that the operator names",
     async () => {
       const [one = {}, other = {}] = [await render("minimal"), await render("minimal")].map(
         credentialsOf,

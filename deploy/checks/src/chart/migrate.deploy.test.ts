@@ -24,7 +24,7 @@ describeWith(["go"], "the chart's migration", () => {
   };
 
   it.each(["minimal", "external-stores", "production"])(
-    "with the values of %s gives the process what it reads, and no secret that it does not",
+    "gives the process the variables that it reads, and no other secret, with the values of %s",
     async (valueSet) => {
       const rendered = await render(valueSet);
       const job = jobOf(rendered);
@@ -93,7 +93,7 @@ describeWith(["go"], "the chart's migration", () => {
     ["standalone", [], []],
     ["minimal", ["migrate.onInstall=false"], ["pre-upgrade"]],
   ])(
-    "is left out, or not run at an install, where %s says so with %j",
+    "is left out, or not run at an install, if %s says so with %j",
     async (valueSet, settings, hooks) => {
       const { of } = await render(valueSet, settings);
 

@@ -173,7 +173,7 @@ describeWith(["go"], "the chart's network policies", () => {
     ).toEqual([]);
   });
 
-  it("let all call the gateway unless it is said which may, the namespace call management, and none the workers", () => {
+  it("let everybody call the gateway unless callers are named, the namespace call management, and nobody the workers", () => {
     const [stranger, neighbour] = [podIn("elsewhere"), podIn(namespace)];
 
     expect(isOpenTo("minimal", "gateway", outside("1.1.1.1"))).toBe(true);
@@ -187,7 +187,7 @@ describeWith(["go"], "the chart's network policies", () => {
     ).toEqual([]);
   });
 
-  it("let metrics be read of every service by whom it is said, and of none while they are off", () => {
+  it("let the named peers read the metrics of every service, and nobody while metrics are off", () => {
     const monitoring = podIn("monitoring");
     const read = (valueSet: string, place: Place) =>
       all.filter((service) => isOpenTo(valueSet, service, place, "metrics"));
@@ -220,7 +220,7 @@ describeWith(["go"], "the chart's network policies", () => {
       expect(canReach("standalone", "standalone", podIn("stores"), port)).toBe(false);
   });
 
-  it("let a standalone be called as its parts are: the API by whom it is said, management by the namespace", () => {
+  it("let the named peers call the API of a standalone, and the namespace its management API", () => {
     const open = (place: Place, port: string) => isOpenTo("standalone", "standalone", place, port);
 
     expect(open(podIn("ingress"), "http")).toBe(true);

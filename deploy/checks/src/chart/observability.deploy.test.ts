@@ -110,7 +110,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
     }
   });
 
-  it("has Prometheus find each process of each service, read it with the token, and tell of which release it is", () => {
+  it("has Prometheus find each process of each service, read it with the token, and label it with its release", () => {
     const { scrape_configs, ...rest } = fileOf("prometheus", "prometheus.yaml") as Scraping;
     const { scrape_configs: _, ...composedRest } = parse(composed("prometheus.yaml")) as Scraping;
     const labels = [

@@ -80,7 +80,7 @@ describeWith(["go"], "the chart's extras", () => {
       );
   });
 
-  it("let KEDA size the deliverers by what is due in this release, not by what a limit of its own holds back, and nothing else does", () => {
+  it("let only KEDA size the deliverers, by the due messages of this release, without those held back by limits", () => {
     const [{ spec } = unexpected()] = observed.of("ScaledObject");
     const own = `namespace="${namespace}",release="posthaste"`;
     const deliverer = observed

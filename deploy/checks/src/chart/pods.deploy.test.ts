@@ -56,7 +56,7 @@ describeWith(["go"], "the chart's pods", () => {
   );
 
   it(
-    "of one service have what it says laid over what all have, also where that is nothing, false or a number of ten digits",
+    "of one service have its own values laid over the common ones, also null, false and numbers of ten digits",
     async () => {
       const own = {
         nodeSelector: { pool: "edge" },

@@ -62,7 +62,7 @@ describeWith(["go"], "docker-compose.yml", () => {
       });
   });
 
-  it("is held against the schema: a key that Compose does not know is refused", async () => {
+  it("fits the schema, which refuses a key that Compose does not know", async () => {
     const file = join(folder, "wrong.yml");
     writeFileSync(file, "services: { a: { image: a, comand: [b] } }");
 
@@ -100,7 +100,7 @@ describeWith(["go"], "docker-compose.yml", () => {
       );
   });
 
-  it("starts no service before its stores are there and its secrets are made", () => {
+  it("starts no service before its stores are ready and its secrets are made", () => {
     for (const name of six)
       expect([...gatesOf(plain, name).keys()]).toEqual(
         expect.arrayContaining([...stores, ...once]),
@@ -131,7 +131,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     for (const name of [...own, ...stores]) expect(service(name).mem_limit).toBeDefined();
   });
 
-  it("lets no service write secrets but the one that makes them", () => {
+  it("lets only the service that makes secrets write them", () => {
     const holders = own.flatMap((name) => service(name).volumes ?? []);
 
     const writable = holders.filter((volume) => volume.read_only !== true);

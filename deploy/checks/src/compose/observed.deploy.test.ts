@@ -65,7 +65,7 @@ describeWith(["go"], "the profile observability", () => {
     expect(prometheus.scrape_configs).toEqual(jobs);
   });
 
-  it("sends traces by itself: each service to the collector, that to Tempo, and Grafana asks both that it is told of", () => {
+  it("sends the traces of each service to the collector and from there to Tempo, and Grafana reads both of its sources", () => {
     const { datasources } = parse(textOf("datasources.yaml")) as {
       readonly datasources: readonly { readonly url: string }[];
     };
@@ -96,7 +96,7 @@ describeWith(["go"], "the profile observability", () => {
     expect(networks.filter((name) => name in (service(to).networks ?? {}))).not.toEqual([]);
   });
 
-  it("mounts what its observers read where they look for it, and what they keep on volumes", () => {
+  it("mounts the files of its observers at the paths that they read, and their data on volumes", () => {
     const { providers } = parse(textOf("dashboards.yaml")) as {
       readonly providers: readonly { readonly options: { readonly path: string } }[];
     };

@@ -26,7 +26,7 @@ describe("a Dockerfile is read", () => {
     expect(environmentOf(lastStage(stages))).toEqual({ A: "1", B: "x=y" });
   });
 
-  it("down to the words of the exec form, and a line for the shell is none", () => {
+  it("down to the words of the exec form, and refuses a line for the shell", () => {
     expect(execForm('--interval=1s CMD ["node", "a.js"]')).toEqual(["node", "a.js"]);
     expect(() => execForm("CMD node a.js")).toThrow();
   });

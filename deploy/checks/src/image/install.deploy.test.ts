@@ -146,7 +146,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
   );
 
   it(
-    "is said to be unhealthy where nothing answers",
+    "is reported as unhealthy if nothing answers",
     async () => {
       const check = join(app, "deploy/image/healthcheck.js");
 
@@ -156,7 +156,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
   );
 
   it.each(Object.keys(configSchemas))(
-    "has all that %s needs to begin: without a configuration it says what is missing",
+    "has everything that %s needs to begin: without a configuration the process names the missing variables",
     async (service) => {
       const variables = { PATH: env.PATH, POSTHASTE_PROFILE: "production" };
 

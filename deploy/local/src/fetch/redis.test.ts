@@ -11,7 +11,7 @@ describe("the name of a Redis", () => {
       version: "Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64",
       name: "Valkey 8.1.1",
     },
-  ])("$name is told by what it says of itself", ({ version, name }) => {
+  ])("$name is recognized by its own output", ({ version, name }) => {
     expect(nameOf(version)).toBe(name);
   });
 });

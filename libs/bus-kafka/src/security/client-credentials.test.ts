@@ -44,7 +44,7 @@ describe("a token by client credentials", () => {
     ["302 Found", "", ["Location: http://127.0.0.1:1/"], "unexpected redirect"],
     ["200 OK", "x".repeat(300_000), [], "more than 262144 bytes"],
   ])(
-    "is none when the answer is %s %#: the reason says so, without the secret",
+    "is not obtained when the answer is %s %#, and the reason says so without the secret",
     async (status, body, headers, reason) => {
       const error: unknown = await asked(status, body, headers).catch((each: unknown) => each);
 

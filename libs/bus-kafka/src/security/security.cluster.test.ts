@@ -98,7 +98,7 @@ describe("brokers that ask for a token", () => {
   );
 
   it(
-    "are away while the issuer is, for the reason that the bus tells, and not when it answers again",
+    "are away while the issuer is away, for the reason that the bus reports, and are back when it answers again",
     async () => {
       let away = true;
       const tokens = await openIssuer((socket) =>
@@ -118,7 +118,7 @@ describe("brokers that ask for a token", () => {
   );
 
   it(
-    "refuse one that has ended, and the bus says so without the token or the secret",
+    "refuse an expired one, and the bus reports that without the token or the secret",
     async () => {
       const tokens = await openIssuer((socket) => aToken(socket, -lifeSeconds));
       const bus = await opened("TOKEN", tokens);

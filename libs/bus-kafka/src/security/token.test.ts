@@ -71,7 +71,7 @@ describe("a token", () => {
     expect([await source.show(), asked()]).toEqual(["b", 2]);
   });
 
-  it("that has ended when it comes is none", async () => {
+  it("that has expired when it arrives is not used", async () => {
     const { source } = issuer(token("a", 0));
 
     await expect(source.show()).rejects.toThrow("has already expired");

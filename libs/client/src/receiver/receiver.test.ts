@@ -29,23 +29,26 @@ const throws = (problem: unknown) => (): never => {
 };
 
 describe("a delivery", () => {
-  it.each(["service", "upstash"])("of %s headers is handled, with what it says", async (prefix) => {
-    const { receive } = receiver(({ messageId, retried, claims, json }) => ({
-      status: 202,
-      headers: { "x-mine": "1" },
-      body: JSON.stringify({ messageId, retried, to: claims.sub, json: json() }),
-    }));
+  it.each(["service", "upstash"])(
+    "of %s headers is handled, with the fields that it carries",
+    async (prefix) => {
+      const { receive } = receiver(({ messageId, retried, claims, json }) => ({
+        status: 202,
+        headers: { "x-mine": "1" },
+        body: JSON.stringify({ messageId, retried, to: claims.sub, json: json() }),
+      }));
 
-    const answer = await receive(await delivery('{"a":1}', { prefix }));
+      const answer = await receive(await delivery('{"a":1}', { prefix }));
 
-    expect(answer).toMatchObject({ status: 202, headers: { "x-mine": "1" } });
-    expect(JSON.parse(String(answer.body))).toEqual({
-      messageId: "msg_1",
-      retried: 2,
-      to: url,
-      json: { a: 1 },
-    });
-  });
+      expect(answer).toMatchObject({ status: 202, headers: { "x-mine": "1" } });
+      expect(JSON.parse(String(answer.body))).toEqual({
+        messageId: "msg_1",
+        retried: 2,
+        to: url,
+        json: { a: 1 },
+      });
+    },
+  );
 
   it("is verified with the keys of its moment", async () => {
     const { receive } = receiver(() => undefined, { keys: () => Promise.resolve(keys) });
@@ -116,7 +119,7 @@ describe("a failure", () => {
     },
   );
 
-  it("is said in the dialect of its delivery", async () => {
+  it("is answered in the dialect of its delivery", async () => {
     const { receive } = receiver(throws(new NonRetryable("no")));
     const signed = await delivery("x", { prefix: "upstash", claims: { iss: "Upstash" } });
 

@@ -133,7 +133,7 @@ describe("an unknown field of a JSON body", () => {
     ["cancelMessages", '{"lable":"x"}', "label"],
     ["cancelRuns", '{"workflowRunId":["wfr_1"]}', "workflowRunIds"],
     ["cancelRuns", '{"workflowurl":"https://a.b"}', "workflowUrl"],
-  ])("for %s is told the nearest: %s", (id, text, nearest) => {
+  ])("for %s is answered with the nearest known one: %s", (id, text, nearest) => {
     const body = ofJson.find(([each]) => each === id)?.[1].body;
 
     expect(body && refusals(body, text)).toEqual([
@@ -141,7 +141,7 @@ describe("an unknown field of a JSON body", () => {
     ]);
   });
 
-  it("is told no nearest where none is near, or its own name is long", () => {
+  it("is answered without a nearest one if none is near, or its own name is long", () => {
     const { body } = gatewayEndpoints.upsertQueue;
 
     for (const name of ["delay", `queueName${"x".repeat(100_000 / 2)}`])

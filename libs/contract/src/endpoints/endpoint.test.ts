@@ -39,7 +39,7 @@ describe("an empty body", () => {
     reportThroughput: anObject,
   };
 
-  it("is none where JSON may be left out, and elsewhere it is said that a body is wanted, and of what form", () => {
+  it("is accepted where JSON is optional, and elsewhere refused with the form of the required body", () => {
     const ofJson = Object.entries(rows).filter(([, { body }]) => body.schema);
     const refused = ofJson.flatMap(([id, { body }]) => {
       const fault = faultOf(body.parse(new Uint8Array()));

@@ -160,7 +160,7 @@ describe("headers that a caller forwards without naming them", () => {
     return { left, leaveOut: (name: string) => void left.push(name) };
   };
 
-  it("passes byte by byte, but for the headers that do not fit, which are told: by Header-Forward", () => {
+  it("passes byte by byte, except for headers that do not fit, which are reported: by Header-Forward", () => {
     const { left, leaveOut } = taking();
 
     const { headers } = accepted(

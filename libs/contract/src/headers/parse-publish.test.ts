@@ -67,7 +67,7 @@ describe("the dialect", () => {
     expect(accepted(headers, { defaultDialect: other }).dialect).toBe(dialect);
   });
 
-  it("is told by configuration in the query, too", () => {
+  it("is recognized by configuration in the query, too", () => {
     const queryConfig = ["upstash-retries", "2"];
 
     const command = accepted({}, { queryConfig });
@@ -125,7 +125,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
   });
 
   it.each(["Cron", "Schedule-Id", "Dry-Run"])(
-    "%s is refused by name, in a header and in the query: ignored it would change what is meant",
+    "%s is refused by name, in a header and in the query, since ignoring it would change the meaning",
     (suffix) => {
       const name = prefix + suffix;
       const refusal = { fault: "malformed", text: expect.stringContaining(`${name}: `) };
@@ -319,7 +319,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
     expect(refused({ ...time, ...one("Delay", "5 s") }).text).toContain(`${prefix}Delay`);
   });
 
-  it("a delay of nothing is none", () => {
+  it("a delay of nothing means no delay", () => {
     expect(accepted(one("Delay", "0s"))).not.toHaveProperty("postponement");
   });
 
@@ -406,7 +406,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
       expect(refused(one(family, "ftp://x"), { readUrl }).text).toBe(`${prefix}${family}: bad`);
     });
 
-    it("has its URL read from UTF-8, and what is none is refused under its own name", () => {
+    it("has its URL read from UTF-8, and another encoding is refused under its own name", () => {
       const given = (bytes: Buffer) => one(family, bytes.toString("latin1"));
       const url = "https://bücher.example/é";
 

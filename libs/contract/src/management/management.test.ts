@@ -77,7 +77,7 @@ describe("the limits of a plan", () => {
     expect(Object.keys(planBounds).toSorted()).toEqual(Object.keys(defaultPlan).toSorted());
   });
 
-  it("that are none are refused", () => {
+  it("are refused if they are not limits", () => {
     expect(parseChangeTenant(bytes({ plan: { groupMax: 1 } }))).toMatchObject({
       text: expect.stringContaining('plan: unknown field "groupMax"; known names: retriesDefault'),
     });

@@ -200,7 +200,7 @@ describe("a list of events", () => {
     expect(parseLogQuery(search)).toMatchObject({ filter: { states } });
   });
 
-  it("refuses a state that is none", () => {
+  it("refuses an unknown state", () => {
     expect(parseLogQuery("state=error")).toMatchObject({ text: expect.stringMatching(/^state: /) });
   });
 

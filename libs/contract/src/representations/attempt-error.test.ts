@@ -27,7 +27,7 @@ describe("the error of an attempt", () => {
     expect(text?.length).toBeLessThan(300);
   });
 
-  it("of a redirect says no more where what it says is no URL, or the caller has its header hidden", () => {
+  it("of a redirect omits a Location that is no URL, or that the caller has hidden", () => {
     const hides = (headers: Redaction["headers"]): Redaction => ({ body: false, headers });
 
     expect(textOf(302, "http://[")).toBe("redirects are not followed: 302");
@@ -39,11 +39,11 @@ describe("the error of an attempt", () => {
   it.each([
     [200, "/a"],
     [500, "/a"],
-  ])("is none of a %i with a Location", (status, location) => {
+  ])("is absent for a %i with a Location", (status, location) => {
     expect(textOf(status, location)).toBeUndefined();
   });
 
-  it("is none for a redirect without a destination", () => {
+  it("is absent for a redirect without a destination", () => {
     expect(
       attemptErrorText({ response: { status: 304, headers: [] } }, url, undefined),
     ).toBeUndefined();

@@ -111,7 +111,7 @@ describe("a message as it is read", () => {
     expect(messageSchema.strict().safeParse(read).success).toBe(true);
   });
 
-  it("tells each attempt with time, duration, status and size, and its state", () => {
+  it("shows each attempt with time, duration, status and size, and its state", () => {
     const message = messageFixture();
     const common = { kind: "fact", id: message.id } as const;
     const failed: AttemptFact = {
@@ -236,7 +236,7 @@ describe("redaction", () => {
     });
   });
 
-  it("of a message holds for the callback that tells of it, in all that the callback carries", () => {
+  it("of a message applies to the callback that reports it, in everything that the callback carries", () => {
     const redaction = { body: false, headers: ["authorization"] };
     const source = messageFixture({ headers, body: bytes("canary") }, { ...everything, redaction });
     const item = { kind: "callback", attempt: 0, endedAt: 1, retried: 0 } as const;
@@ -327,7 +327,7 @@ describe("a dead letter as it is read", () => {
     });
   });
 
-  it("stands on a page with a cursor only when there are more", () => {
+  it("appears on a page with a cursor only when there are more", () => {
     expect(deadLetterPageJson([])).toEqual({ messages: [] });
     expect(deadLetterPageJson([], "c")).toEqual({ cursor: "c", messages: [] });
   });
@@ -425,14 +425,14 @@ describe("a log entry as it is read", () => {
     expect(read).not.toHaveProperty("responseStatus");
   });
 
-  it("stands on pages under the keys that clients read", () => {
+  it("appears on pages under the keys that clients read", () => {
     const event = entry("ERROR");
 
     expect(eventPageJson([event])).toEqual({ events: [event] });
     expect(logPageJson([event], "c")).toEqual({ cursor: "c", events: [event], logs: [event] });
   });
 
-  it("stands with the others of its message when grouped", () => {
+  it("appears with the others of its message when grouped", () => {
     const [a, b] = [entry("ERROR"), entry("RETRY")];
     const other = { ...a, messageId: "other" };
 

@@ -81,7 +81,7 @@ const failure: RunState = {
 };
 
 describe("the events of a run", () => {
-  it("tell of its start, each step with its failed attempts, and its end, in the order of time", () => {
+  it("show its start, each step with its failed attempts, and its end, in the order of time", () => {
     const history = { spans: [{ role: "result", from: 1, to: 2 } as const], length: 3 };
     const run = aRun({
       history,
@@ -106,7 +106,7 @@ describe("the events of a run", () => {
     ]);
   });
 
-  it("tell which member of a group has failed its run, and which it has cut short", () => {
+  it("show which member of a group has failed its run, and which ones that cut short", () => {
     const history = { spans: [{ role: "plan", from: 1, to: 2 } as const], length: 3 };
     const parts = [part("p1", 10, { stepId: 0 }), part("p2", 10, { stepId: 0 })];
 
@@ -121,7 +121,7 @@ describe("the events of a run", () => {
     ]);
   });
 
-  it("tell of a sleep when it began and when its time was up", () => {
+  it("show a sleep when it began and when its time was up", () => {
     const history = { spans: [{ role: "result", from: 1, to: 1 } as const], length: 2 };
     const end = { kind: "succeeded", endedAt: start + 90, pending: [] } as const;
     const run = aRun({ history, reached: 1, state: end });

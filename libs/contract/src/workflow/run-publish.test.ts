@@ -41,7 +41,7 @@ const runOf = (headers: Given, body = aStep) => accepted(headers, { body }).run;
 const statusOf = ({ fault }: Fault): number => faultCatalogue[fault].status;
 
 describe("a publish for a run", () => {
-  it.each(prefixes)("starts it where it says so, with the prefix %s", (prefix) => {
+  it.each(prefixes)("starts the run if it says so, with the prefix %s", (prefix) => {
     const command = accepted({
       [`${prefix}Workflow-RunId`]: "wfr_1",
       [`${prefix}Workflow-Init`]: "true",
@@ -83,7 +83,7 @@ describe("a publish for a run", () => {
   });
 
   it.each(prefixes)(
-    "of a call says what is told when its answer comes to nothing, %s",
+    "of a call has the settings of the report for a call that fails, %s",
     (prefix) => {
       const family = `${prefix}Callback-Failure-Callback`;
       const told = {
@@ -224,7 +224,7 @@ describe("a publish for a run", () => {
     });
   });
 
-  it("is none without the run's id, whatever else it says of runs", () => {
+  it("is not recognized without the run's id, whatever else it says of runs", () => {
     const { "Upstash-Workflow-RunId": _, ...rest } = starting;
 
     expect(runOf(rest)).toBeUndefined();
@@ -372,7 +372,7 @@ describe("the faults of a publish for a run", () => {
     [{ ...starting, "Upstash-Workflow-RunId": "a/b" }, "Upstash-Workflow-RunId", 400],
     [{ ...starting, "Upstash-Queue-Name": "q" }, "Upstash-Workflow-RunId", 400],
     [{ ...starting, "Upstash-Retries": "x" }, "Upstash-Retries", 400],
-  ])("is said of a start as of any publish: %j", (headers, name, status) => {
+  ])("include those of any publish for a start: %j", (headers, name, status) => {
     const fault = refused(headers);
 
     expect(fault.text).toContain(name);

@@ -223,7 +223,7 @@ describe("the groups of a run", () => {
     expect(outline(of)).toEqual(expected);
   });
 
-  it("are told where the parts have been swept, as far as they are known", () => {
+  it("are shown as far as they are known where the parts have been swept", () => {
     const run = aRun({ history: spans({ role: "result", from: 1, to: 1 }), state: canceled });
 
     expect(outline({ ...reading(run), parts: new Map() })).toEqual([
@@ -461,7 +461,7 @@ describe("a step whose endpoint has written arbitrary fields", () => {
 });
 
 describe("a member of a group that waits for a call", () => {
-  it("tells what it asks, and keeps its name and its place in the group", () => {
+  it("shows its request, and keeps its name and its place in the group", () => {
     const plan = { stepName: "asks", stepType: "Call", callType: "step", concurrent: 2 };
     const [name, asked] = part("c1", { asked: true });
     const run = aRun({
@@ -501,7 +501,7 @@ describe("a step that has invoked a run", () => {
   const under = aRun({ state: { ...active, pending: [invokes] } });
   const done = aRun({ history: spans({ role: "result", from: 1, to: 1 }) });
 
-  it("tells which, and with what, while that runs and when it has ended", () => {
+  it("shows which run, and with what payload, while that runs and when it has ended", () => {
     const [, running] = stepGroups(reading(under, [childOf()]), view);
     const [, ended] = stepGroups(reading(done, [childOf(), part("s1", step(1))]), view);
 
@@ -509,7 +509,7 @@ describe("a step that has invoked a run", () => {
     expect(ended?.steps).toMatchObject([{ ...shown, state: "STEP_SUCCESS", out: "canary" }]);
   });
 
-  it("tells when that was created, once it is known", () => {
+  it("shows when that run was created, once it is known", () => {
     const created = part("i1", { createdAt: epochStart + 7 });
     const since = { ...shown, invokedWorkflowCreatedAt: epochStart + 7 };
     const [, running] = stepGroups(reading(under, [childOf(), created]), view);
@@ -518,7 +518,7 @@ describe("a step that has invoked a run", () => {
     expect([running?.steps, ended?.steps]).toMatchObject([[since], [since]]);
   });
 
-  it("tells its end also where the run itself had ended before, alone and in a group", () => {
+  it("shows the end of that run also if the run itself had ended before, alone and in a group", () => {
     const pending = [{ ...invokes, isLogged: true as const }];
     const canceled = { kind: "canceled", endedAt: epochStart, pending } as const;
     const history = spans({ role: "plan", from: 1, to: 2 });

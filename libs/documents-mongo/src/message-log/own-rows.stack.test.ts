@@ -97,7 +97,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     ["", (connection: Connection) => connection],
     [", each reply lost once", repeated],
   ])(
-    "of many some of which are fenced the others are told, and counted once%s",
+    "of many records some of which are fenced, the others are logged, and counted once%s",
     async (_, through) => {
       const harness = await open();
       const { clock, connection } = harness;
@@ -215,7 +215,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(isHeard).toBe(true);
   });
 
-  it("records and rows of builds of before are told, removed and swept beside them", async () => {
+  it("records and rows of earlier builds are logged, removed and swept beside new ones", async () => {
     const harness = await open();
     const { clock, connection, records } = harness;
     const log = logOf(harness);

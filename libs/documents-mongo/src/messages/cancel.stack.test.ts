@@ -69,7 +69,7 @@ describe.each(servers)("$name", ({ uri }) => {
       expect(stored).not.toHaveProperty(field);
   });
 
-  it("leaves a fact that is told redacted in the outbox, with an alarm", async () => {
+  it("leaves a redacted fact in the outbox, with an alarm", async () => {
     const harness = await open();
     const policy = aPolicy({ redaction: { body: true, headers: [] } });
     const sent = harness.messages(1, { policy });

@@ -66,7 +66,7 @@ describe.each(servers)("$name", ({ uri }) => {
     }
   });
 
-  it("of eight processes that settle and renew the same records none is fenced, nor told that its lease is lost", async () => {
+  it("of eight processes that settle and renew the same records none is fenced, and none loses its lease", async () => {
     const { another, claim, clock, insert, messages } = await open();
     const sent = messages(200);
     await insert(sent);
@@ -88,7 +88,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(new Set(settled.flat().map(({ kind }) => kind))).toEqual(new Set(["ok"]));
   });
 
-  it("a renewal that another of the same process has overtaken is none that was lost", async () => {
+  it("a renewal that another of the same process has overtaken does not count as lost", async () => {
     const { another, claim, clock, connection, insert, messages } = await open();
     const [message] = messages(1);
     await insert(message ? [message] : []);

@@ -63,7 +63,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await claimable(ports, [first, second])).toEqual([second.id]);
   });
 
-  it("a record whose queue was not told of it makes the queue, by an alarm of its own", async () => {
+  it("a record whose queue has not heard of it makes the queue, by an alarm of its own", async () => {
     const { clock, ports, enqueue, rows } = await opened();
     const messages = await enqueue(1);
     await rows.deleteOne({ _id: queue });

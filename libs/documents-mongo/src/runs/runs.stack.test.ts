@@ -203,7 +203,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
   });
 
   it.each([0, 61_000])(
-    `${name}: a start that looked before a sweep, and writes after another that came %i ms later, is told of that`,
+    `${name}: a start that looked before a sweep, and writes after another that came %i ms later, learns of that`,
     async (msLater) => {
       const { connection, clock } = await open();
       const { runs } = createRecordPorts(connection, connection);

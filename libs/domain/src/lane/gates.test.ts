@@ -45,7 +45,7 @@ describe("a record's shard", () => {
     expect(shardOfMessage({ id, flow: aFlow, queue: aQueue })).toBe(shardOf(aQueue));
   });
 
-  it("tells whether the lane's row stands with it", () => {
+  it("shows whether the lane's row is in the same shard", () => {
     expect(isForeign({ shard: shardOfMessage({ id, flow: aFlow }) }, aFlow)).toBe(false);
     expect(isForeign({ shard: (shardOf(aFlow) + 1) % 64 }, aFlow)).toBe(true);
   });

@@ -35,7 +35,7 @@ describe("the alarm of a state", () => {
 });
 
 describe("since when a record is due", () => {
-  it.each([0, 1, 2, 4, 5, 9])("is told by its alarm, also after %i rings more", (rings) => {
+  it.each([0, 1, 2, 4, 5, 9])("is known from its alarm, also after %i rings more", (rings) => {
     let at = now;
     for (let hints = 0; hints <= rings; hints++)
       at = alarmOf({ kind: "due", hints }, false, at) ?? NaN;

@@ -52,7 +52,7 @@ it("a message that was cancelled between two attempts has the first alone", () =
   expect(attemptsOf(logged(failed, canceled)).map(({ ended }) => ended)).toEqual(["failed"]);
 });
 
-it("an attempt whose beginning was swept, or of an earlier version, is told as far as it is known", () => {
+it("an attempt whose beginning was swept, or of an earlier version, is shown as far as it is known", () => {
   const { answered: _, ...old } = delivered;
   const rest = logged(old).filter(({ event }) => event.state === "DELIVERED");
 

@@ -74,7 +74,7 @@ describe("the body of a callback", () => {
     );
   });
 
-  it("tells the answer and the source", () => {
+  it("has the answer and the source", () => {
     const message = source(
       {},
       { now, delayMs: 1_000, headers: [["x-trace", "1"]], body: Uint8Array.of(0, 0xff) },
@@ -115,7 +115,7 @@ describe("the body of a callback", () => {
     ]);
   });
 
-  it("says so where the answer is not all there", () => {
+  it("is marked if the answer is not complete", () => {
     const response = anAnswer(200, { body: "ha", truncated: true });
 
     expect(bodyOf(callbackMessage(source(), { ...answered, response }))).toMatchObject({
@@ -141,7 +141,7 @@ describe("the body of a callback", () => {
     });
   });
 
-  it("names the dead letter when it tells of a failure", () => {
+  it("names the dead letter when it reports a failure", () => {
     expect(bodyOf(callbackMessage(source(), failed))).toMatchObject({
       dlqId: "1-a",
       retried: 3,
@@ -202,7 +202,7 @@ describe("a callback", () => {
     });
   });
 
-  it("goes by its own settings where they were given", () => {
+  it("uses its own settings if they were given", () => {
     const own: CallbackPlan = {
       ...plan,
       method: "PUT",

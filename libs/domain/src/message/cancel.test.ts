@@ -14,7 +14,7 @@ import { type InState, type LiveKind } from "./message.ts";
 
 describe("canceling", () => {
   it.each(liveStates(now))(
-    "ends a message that is $kind, fences its attempt and leaves the fact to tell",
+    "ends a message that is $kind, fences its attempt and leaves the fact in the outbox",
     (state) => {
       const record = aRecordIn(state, { epoch: 4, retried: 2 });
 

@@ -10,7 +10,7 @@ const headers = [
 const hidden = `REDACTED:${sha256("hunter2")}`;
 
 describe("redaction", () => {
-  it("puts REDACTED and the SHA-256 in hex in place of a value", () => {
+  it("puts REDACTED and the SHA-256 in hex instead of a value", () => {
     expect(redacted("", sha256)).toBe(
       "REDACTED:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     );
@@ -29,7 +29,7 @@ describe("redaction", () => {
     expect(shown.map(([name]) => name)).toEqual(["Authorization", "X-Open"]);
   });
 
-  it("is inherited by callbacks with the body hidden, and is none where there was none", () => {
+  it("is inherited by callbacks with the body hidden, and absent if there was none", () => {
     const message = aMessage({ policy: aPolicy({ redaction: { body: false, headers: "all" } }) });
 
     expect(inheritedRedaction(message)).toEqual({ body: true, headers: "all" });

@@ -78,7 +78,7 @@ describe("an attempt that the destination answered with a success", () => {
     expect(settleWith(anAnswer(200, { truncated: true })).next.kind).toBe("delivered");
   });
 
-  it("keeps the beginning of the answer's body beside what is to be told, of which it is no part", () => {
+  it("keeps the beginning of the answer's body beside the follow-ups, outside of them", () => {
     const body = Buffer.from("a".repeat(keptAnswerBytesMax + 1));
 
     const { answer, append } = settleWith(anAnswer(200, { body }));
@@ -176,7 +176,7 @@ describe("an attempt of a delivery of a run", () => {
   const run = { id, key: runKey(aTenant, id, 1), root: messageId("msg_root"), createdAt: 0 };
   const delivery = aClaimedRecord({ run: { ...run, bytes: 0, part: "s1" } });
 
-  it("that failed with retries left tells of itself, for the log of runs", () => {
+  it("that failed with retries left leaves a fact for the log of runs", () => {
     const { append } = settleWith(anAnswer(500, { body: "no" }), delivery);
 
     expect(append).toMatchObject([{ kind: "fact", ended: "retry", response: { status: 500 } }]);
@@ -305,7 +305,7 @@ describe("an attempt that failed for good", () => {
     expect(settleWith(anAnswer(500), record).next.kind).toBe("failed");
   });
 
-  it("writes the dead letter first, then calls back, then calls back as a failure, then tells", () => {
+  it("writes the dead letter first, then the callback, then the failure callback, then the fact", () => {
     const record = aClaimedRecord({ policy: { ...withCallbacks, retriesMax: 0 } });
 
     const { append } = settleWith(anAnswer(500), record);
@@ -324,7 +324,7 @@ describe("an attempt that failed for good", () => {
 });
 
 describe("an attempt that failed through us", () => {
-  it("costs no retry, is told to no callback, and waits longer each time up to a minute", () => {
+  it("costs no retry, causes no callback, and waits longer each time up to a minute", () => {
     const waits = [0, 1, 2, 5, 6, 40, deferralsMax - 1].map((deferrals) => {
       const settled = settleWith(ourFailure, aClaimedRecord({ deferrals, policy: withCallbacks }));
       expect(settled).toMatchObject({ retried: 0, deferrals: deferrals + 1, append: [] });
@@ -408,7 +408,7 @@ describe("an attempt that was cut short", () => {
 });
 
 describe("a message that keeps taking its deliverers down", () => {
-  it("ends as a dead letter that says so, with its failure callback", () => {
+  it("ends as a dead letter with that reason, with its failure callback", () => {
     const record = aClaimedRecord({ leaseLosses: quarantineAfter, policy: withCallbacks });
 
     const { next, append } = quarantine(record, endedAt);
@@ -471,7 +471,7 @@ describe("every settlement", () => {
     fc.assert(holds, { seed: 1, numRuns: 500 });
   });
 
-  it("that fails writes its dead letter before anything that tells of it (I6)", () => {
+  it("that fails writes its dead letter before anything that reports it (I6)", () => {
     const holds = fc.property(records, outcomes, (record, outcome) => {
       const { next, append } = settleAttempt(record, anAttempt(outcome, { endedAt }), inputs);
       expect(kindsOf(append).indexOf("deadLetter")).toBe(next.kind === "failed" ? 0 : -1);

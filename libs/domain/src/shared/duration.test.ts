@@ -25,7 +25,7 @@ describe("a duration", () => {
   it.each([
     "", " ", "-1s", "+1s", "1.5h", "1.s", ".5s", "1.5.5s", "1m1.5s", "1w", " 1s", "1s ", "1 s", "s", "1S", "1ms", "1s2", "2s1", "abc", "1000000000s", "1000000000",
     "9".repeat(100_000), "1s".repeat(33), "1s".repeat(100_000), "１s", "0x1s", "1e3s", "Infinity", "NaN",
-  ])("%.20j is none", (text) => {
+  ])("%.20j is no duration", (text) => {
     expect(parseDuration(text)).toBeUndefined();
   }); // oxfmt-ignore
 

@@ -21,7 +21,7 @@ const random = "x".repeat(randomLength);
 const positions = fc.maxSafeNat();
 
 describe("a random id", () => {
-  it("tells its position", () => {
+  it("shows its position", () => {
     const holds = fc.property(
       positions,
       (position) => positionOf(randomMessageId(position, random)) === position,
@@ -61,7 +61,7 @@ describe("the position of a text", () => {
     "abc_000000000" + random,
     `${newId()}x`,
     "msg_000000000",
-  ])("that is no random id of ours is none: %j", (text) => {
+  ])("that is no random id of ours does not exist: %j", (text) => {
     expect(positionOf(text)).toBeUndefined();
   });
 
@@ -95,7 +95,7 @@ describe("a derived id", () => {
     expect(all.every((id) => /^[0-9A-Za-z_]+$/.test(id))).toBe(true);
   });
 
-  it("of a child tells its parent and its place", () => {
+  it("of a child shows its parent and its place", () => {
     const holds = fc.property(fc.nat(32 ** 4 - 1), (index) => {
       expect(parentOf(childId(source, index))).toEqual({ parent: source, index });
     });

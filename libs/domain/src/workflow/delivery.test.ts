@@ -172,7 +172,7 @@ describe("the messages that tell the endpoint", () => {
   const plan = aCallbackPlan({ url: "https://told.example/", headers: [["X-User", "told"]] });
   const run = aRun({ plan: aPlanOf() });
 
-  it("of an answer, as the call said that it wants to be told", () => {
+  it("of an answer go out as the call has set", () => {
     const message = answerMessage(run, 3, plan, { body, from: source.origin }, now);
 
     expect(message).toMatchObject({

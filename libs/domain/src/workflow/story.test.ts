@@ -66,7 +66,7 @@ describe("the story of a run", () => {
     expect(told(run)).toEqual(lines);
   });
 
-  it("tells a sleep as under way until its time is up, though its result is in the history", () => {
+  it("shows a sleep as under way until its time is up, though its result is in the history", () => {
     const run = after(active(), result(1));
 
     expect(told(run, held(0), 7)).toEqual(["sequential: 1 sleeping open"]);

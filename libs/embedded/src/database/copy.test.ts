@@ -54,7 +54,7 @@ describe("a copy of a database", () => {
     expect(readFileSync(target, "utf8")).toBe("another's");
   });
 
-  it("of a damaged store is none, and is made anew where the store is mended", async () => {
+  it("of a damaged store fails, and is made anew once the store is mended", async () => {
     const dataDir = newDirectory();
     await openIn(dataDir).close();
     const whole = readFileSync(join(dataDir, databaseFile));

@@ -238,7 +238,7 @@ describe("damaged rows", () => {
     await expect(records.get(hurt.tenant, [hurt.id])).rejects.toThrow("is damaged");
   });
 
-  it("rings every ten minutes and says so in the log, while the others ring as ever", async () => {
+  it("ring every ten minutes and are logged, while the others ring as before", async () => {
     const [hurt, sound] = [aMessage({ url: "https://alice.example/hook" }), aMessage()];
     const { dataDir, clock } = await closedWith(hurt, sound);
     flipBit(dataDir, "https://alice.example/hook");

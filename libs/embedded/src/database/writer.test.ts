@@ -51,7 +51,7 @@ describe("group commit", () => {
     expect(writer.commits).toBe(1);
   });
 
-  it("nothing is told before the commit that holds it", async () => {
+  it("no caller is answered before the commit that holds its write", async () => {
     const { db, writer, put } = open();
     const seen: boolean[] = [];
 
@@ -313,7 +313,7 @@ describe("a disk that is full", () => {
 });
 
 describe("a sync that failed", () => {
-  it("acknowledges nothing, takes nothing more, and says so once", async () => {
+  it("acknowledges nothing, takes nothing more, and is reported once", async () => {
     const { db, put } = open();
     const fatal: Error[] = [];
     const writer = writerOn(failingAtCommit(db, 1034, 1), { fatal: (error) => fatal.push(error) });
@@ -419,7 +419,7 @@ describe("the sync of a commit", () => {
     for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("comes before any caller is told, and before anything else is begun", async () => {
+  it("comes before any caller is answered, and before anything else is begun", async () => {
     const { held, sync } = heldSync();
     const { db, writer, put } = open({ sync });
     const told: string[] = [];
@@ -460,7 +460,7 @@ describe("the sync of a commit", () => {
     expect(writer.waitMs).toBe(0);
   });
 
-  it("that fails ends the store: no caller that waited for it is told, and nothing is taken any more", async () => {
+  it("that fails ends the store: no caller that waited for it is answered, and nothing is taken any more", async () => {
     const { held, sync } = heldSync();
     const failures: Error[] = [];
     const { writer, put } = open({ sync, fatal: (error) => void failures.push(error) });

@@ -6,7 +6,7 @@ import { aMessage, aTenant } from "@posthaste/testing";
 import { newDirectory, openIn } from "../opened.fixture.ts";
 
 describe("the progress of a message", () => {
-  it("is told without a look at its body, however large", async () => {
+  it("is read without a look at its body, however large", async () => {
     const dataDir = newDirectory();
     const first = openIn(dataDir);
     const body = new Uint8Array(100_000);

@@ -211,7 +211,7 @@ describe("a bulk action", () => {
     expect((await begun(ports)).id).not.toBe(first.id);
   });
 
-  it("that its gateway does not work tells a scheduler; one that it works does not", async () => {
+  it("that its gateway does not work wakes a scheduler; one that it works does not", async () => {
     const ports = open();
     const { wakes } = await listen(ports);
 

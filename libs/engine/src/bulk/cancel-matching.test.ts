@@ -136,7 +136,7 @@ describe("cancelling the matching messages", () => {
     expect(await cancelMatching(ports, aTenant, matching)).toEqual({ count: 2, isAll: true });
   });
 
-  it("begins no step after its time, and says so", async () => {
+  it("begins no step after its time, and reports that it is not done", async () => {
     const ports = open();
     await insert(ports, labelled("a"));
 

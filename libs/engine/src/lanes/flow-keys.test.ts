@@ -33,7 +33,7 @@ describe("a paused key", () => {
     expect((await ports.flowLanes.rows([lane]))[0]?.wakeAt).toBeUndefined();
   });
 
-  it("goes on when it is resumed, and its scheduler is told", async () => {
+  it("goes on when it is resumed, and its scheduler is woken", async () => {
     const ports = open();
     await pauseFlowKey(ports, aTenant, key);
     const message = await insert(ports, { flow });
@@ -70,7 +70,7 @@ describe("a paused key", () => {
 });
 
 describe("how a key stands", () => {
-  it("is told of its line, its slots and its window", async () => {
+  it("is read from its line, its slots and its window", async () => {
     const ports = open();
     await insert(ports, { flow });
     await insert(ports, { flow });
@@ -86,7 +86,7 @@ describe("how a key stands", () => {
     expect(later?.window).toBeUndefined();
   });
 
-  it("is told from the records while the token store is away", async () => {
+  it("is read from the records while the token store is away", async () => {
     const ports = open();
     await insert(ports, { flow });
     await insert(ports, { flow });
@@ -144,7 +144,7 @@ describe("the rate of a key", () => {
     expect((await ports.flowLanes.rows([lane]))[0]?.window).toEqual({ startedAt, count: 2 });
   });
 
-  it("is reset with the slots that the records tell of, where the token store has lost them", async () => {
+  it("is reset with the slots that the records name, if the token store has lost them", async () => {
     const ports = open();
     await insert(ports, { flow });
     await grant(ports, lane);

@@ -218,7 +218,7 @@ describe("a grant by rate", () => {
     expect(await inState(ports, ids, "due")).toEqual(ids.slice(2, 4));
   });
 
-  it("holds after a flush of the token store, which is told the window", async () => {
+  it("holds after a flush of the token store, which is given the window", async () => {
     const ports = open();
     const ids = await insertInLine(ports, 3, twoAMinute);
     await grant(ports, lane);

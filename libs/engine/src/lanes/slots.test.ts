@@ -52,14 +52,14 @@ describe("slots that publishes take", () => {
     expect(await taking(ports, some(ports, 1))).toEqual([]);
   });
 
-  it("are none while a message stands in the line", async () => {
+  it("are refused while the line has a message", async () => {
     const ports = open();
     await insert(ports, { flow: { key, limits: two } });
 
     expect(await taking(ports, some(ports, 1))).toEqual([]);
   });
 
-  it("are there again once the line is empty, also where its alarm still stands", async () => {
+  it("are given again once the line is empty, also if its alarm is still set", async () => {
     const ports = open();
     await insert(ports, { flow: { key, limits: two } });
     await grant(ports, lane);
@@ -81,7 +81,7 @@ describe("slots that publishes take", () => {
     expect(await taking(ports, message ? [message] : [])).toEqual([]);
   });
 
-  it("are none where the messages of a batch bring different limits", async () => {
+  it("are refused if the messages of a batch bring different limits", async () => {
     const ports = open();
 
     expect(
@@ -89,7 +89,7 @@ describe("slots that publishes take", () => {
     ).toEqual([]);
   });
 
-  it("are none where the token store has forgotten the lane, until a grant has told it what the records hold", async () => {
+  it("are refused if the token store has forgotten the lane, until a grant has given it what the records hold", async () => {
     const ports = open();
     await insert(ports, { flow: { key, limits: two } });
     await grant(ports, lane);
@@ -107,7 +107,7 @@ describe("slots that publishes take", () => {
   it.each([
     ["tokens", (ports: Ports) => withTokens(ports, { acquire: away })],
     ["records", (ports: Ports) => withLanes(ports, { rows: away })],
-  ])("are none while the store of %s is away", async (_, without) => {
+  ])("are refused while the store of %s is away", async (_, without) => {
     const ports = open();
 
     expect(await taking(without(ports), some(ports, 1))).toEqual([]);

@@ -106,7 +106,7 @@ describe("many publishes", () => {
     }
   });
 
-  it("none are none", async () => {
+  it("have no outcomes if there are none", async () => {
     expect(await outcomesOf(open(), [])).toEqual([]);
   });
 

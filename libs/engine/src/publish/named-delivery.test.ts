@@ -64,7 +64,7 @@ async function opened(
 }
 
 describe("a gateway names", () => {
-  it("those that are there and open, in turn", async () => {
+  it("those that are in the roster and open, in turn", async () => {
     const { name } = await opened([entry(first), entry(second)]);
 
     expect([name(), name(), name()]).toEqual([first, second, first]);
@@ -191,7 +191,7 @@ describe("a gateway names", () => {
     });
   });
 
-  it("none where the bus has no room for the hint, those that are being inserted included", async () => {
+  it("no deliverer if the bus has no room for the hint, which counts messages that are being inserted", async () => {
     const { bus, clock, name, named, message } = await opened([entry(first)]);
     const large = { body: new Uint8Array(64 * 1024) };
     bus.freeBytes = 200_000;

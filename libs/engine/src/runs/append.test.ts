@@ -116,7 +116,7 @@ describe("steps of a run", () => {
     expect({ ran: local.ran.length, taken: local.taken }).toEqual({ ran: 0, taken: 0 });
   });
 
-  it("run here as far as there are slots, and the rest are told of", async () => {
+  it("run here as far as there are slots, and the others are announced", async () => {
     const ports = await opened();
     const heard = await listen(ports);
     const local = aLocalDelivery(2);
@@ -141,7 +141,7 @@ describe("steps of a run", () => {
       (decide, decideEnded) => (decide(), decideEnded()),
     ],
     ["finds no run once it is decided", (decide) => void decide()],
-  ])("whose change %s give their slots back, and nothing is told of", async (_, end) => {
+  ])("whose change %s give their slots back, and are not announced", async (_, end) => {
     const ports = await opened();
     const heard = await listen(ports);
     const local = aLocalDelivery(1);

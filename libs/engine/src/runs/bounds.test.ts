@@ -110,7 +110,7 @@ describe("the waits of a run", () => {
 describe("a history that has no room", () => {
   const body = new Uint8Array(1_000);
 
-  it("takes no step: it is refused with 412 and all of its batch, and one that fits is taken", async () => {
+  it("takes no step: the step and all of its batch are refused with 412, and one that fits is taken", async () => {
     const ports = await opened();
     const [fits, large] = [1, 2].map((step) => aStepCommand({ role: "result", step }));
     if (!fits || !large) throw new Error("two steps");
@@ -124,7 +124,7 @@ describe("a history that has no room", () => {
     expect(await appendSteps(ports, [fits])).toMatchObject([{ deduplicated: false }]);
   });
 
-  it("takes no event, whose waiter goes on waiting, and is told so", async () => {
+  it("takes no event: the waiter goes on waiting, and the sender gets an error", async () => {
     const ports = await opened();
     for (const step of [1, 2, 3]) await wait(ports, step);
     await fillTo(ports, limits.runHistoryBytesMax - 4_000);
@@ -150,7 +150,7 @@ describe("a history that has no room", () => {
     expect((await current(ports)).state).toMatchObject({ pending: [], notes: [{ event }] });
   });
 
-  it("is told all the same that the time of a wait is up", async () => {
+  it("still takes the time-out of a wait", async () => {
     const ports = await opened();
     await wait(ports, 1);
     await fillTo(ports, limits.runHistoryBytesMax);
@@ -161,7 +161,7 @@ describe("a history that has no room", () => {
     expect((await current(ports)).state).toMatchObject({ pending: [] });
   });
 
-  it("is told of a run that it has invoked, and whose result is too large for it, that it has failed", async () => {
+  it("still takes the end of an invoked run, as failed if its result is too large", async () => {
     const ports = await opened();
     const invoked = await invocation(ports, 1);
     if (isFault(invoked)) throw new Error(invoked.text);
@@ -177,7 +177,7 @@ describe("a history that has no room", () => {
   });
 });
 
-it("an event for many waits of one run is told in changes that are held in memory, to each once", async () => {
+it("an event for many waits of one run is reported in changes that fit into memory, to each wait once", async () => {
   const { ports, written } = weighed(await opened());
   const steps = Array.from({ length: 30 }, (_, i) => i + 1);
   for (const step of steps) await wait(ports, step);

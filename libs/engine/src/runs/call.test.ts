@@ -65,7 +65,7 @@ describe("a call of a step", () => {
   it.each([
     [200, 2],
     [500, 5],
-  ])("has its last answer told to the endpoint once, as final: %d", async (status, retried) => {
+  ])("has its last answer reported to the endpoint once, as final: %d", async (status, retried) => {
     const { messageOf, ports, recordOf } = await opened();
     await placeCall(ports, aCall);
     const message = await messageOf("c1");
@@ -84,7 +84,7 @@ describe("a call of a step", () => {
     expect(await recordOf("a1")).toEqual(first);
   });
 
-  it("is told with what it has sent, unless that is so much that it would not fit beside the answer", async () => {
+  it("is reported with its request, unless that is too large to fit beside the answer", async () => {
     for (const [bytes, told] of [
       [limits.runSourceBytesMax, limits.runSourceBytesMax],
       [limits.runSourceBytesMax + 1, 0],
@@ -100,7 +100,7 @@ describe("a call of a step", () => {
     }
   });
 
-  it("whose step is done by then is told to nothing", async () => {
+  it("whose step is done by then reports nothing", async () => {
     const { messageOf, ports, recordOf } = await opened();
     await placeCall(ports, aCall);
     const message = await messageOf("c1");

@@ -198,7 +198,7 @@ describe("a run that returns", () => {
 });
 
 describe("a delivery that has failed for good", () => {
-  it("fails its run, and tells the failure function of it, whole", async () => {
+  it("fails its run, and gives all of it to the failure function", async () => {
     const { messageOf, ports, told } = await opened();
     const heard = await listen(ports);
 
@@ -243,7 +243,7 @@ describe("a delivery that has failed for good", () => {
     expect((await read(ports, first))?.state.kind).not.toBe("canceled");
   });
 
-  it("is told to the run that has invoked its run", async () => {
+  it("is reported to the run that has invoked its run", async () => {
     const { ports } = await opened();
     const child = runId("child");
     const invoked = await invoke(ports, {
@@ -265,7 +265,7 @@ describe("a delivery that has failed for good", () => {
     expect(new TextDecoder().decode(part?.body)).toContain(String.raw`\"isFailed\":true`);
   });
 
-  it("twice fails its run once, and tells of it once", async () => {
+  it("fails its run once if it comes twice, and reports that once", async () => {
     const { messageOf, ports, told } = await opened();
     const message = await messageOf();
     await failDelivered(ports, message, failed(ports));
@@ -344,7 +344,7 @@ describe("a delivery that has failed for good", () => {
     expect((await current(ports)).marks).toBe("none");
   });
 
-  it("tells its failure function the missing mark of a successful answer, and not that answer", async () => {
+  it("gives its failure function the missing mark of a successful answer, and not that answer", async () => {
     const { messageOf, ports, told } = await opened();
     const error = "it lacks the mark";
 
@@ -384,7 +384,7 @@ describe("a delivery that has failed for good", () => {
     expect(await current(ports)).toEqual(next);
   });
 
-  it("tells nothing where the run has no failure function", async () => {
+  it("calls nothing if the run has no failure function", async () => {
     const { messageOf, ports, told } = await opened(aPolicy());
 
     await failDelivered(ports, await messageOf(), failed(ports));
@@ -412,7 +412,7 @@ describe("a delivery that has failed for good", () => {
     expect(saying).toEqual([["f"], ["h"]]);
   });
 
-  it("without an answer is told as an error that endpoints can read", async () => {
+  it("without an answer is reported as an error that endpoints can read", async () => {
     const { messageOf, ports, told } = await opened();
     const { response: _, ...item } = failed(ports, { error: "it took too long" });
 
@@ -463,7 +463,7 @@ describe("a failure function", () => {
     });
   });
 
-  it("that has failed fails nothing again, and is told once more when it is asked for", async () => {
+  it("that has failed fails nothing again, and is called once more on request", async () => {
     const { functionOf, messageOf, ports } = await failing();
     await failureTold(ports, await messageOf("f"), told(ports, broken));
     expect(await functionOf()).toEqual({ round: 1, state: "failed" });
@@ -498,7 +498,7 @@ describe("a failure function", () => {
     expect(await functionOf()).toEqual({ round: 2, state: "running" });
   });
 
-  it("is not told again of a run that has none", async () => {
+  it("is not called again for a run that has none", async () => {
     const { messageOf, ports } = await opened(aPolicy());
     await failDelivered(ports, await messageOf(), failed(ports));
 

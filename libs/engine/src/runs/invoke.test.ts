@@ -86,7 +86,7 @@ describe("an invocation", () => {
     expect(await ports.runs.get(address(other))).toBeUndefined();
   });
 
-  it("starts its child once, however often it is worked, and tells its end once", async () => {
+  it("starts its child once, however often it is worked, and reports its end once", async () => {
     const ports = await opened();
     const { messageId } = await invoked(ports);
     const parent = await current(ports, aRunId);
@@ -145,7 +145,7 @@ describe("an invocation", () => {
     expect(await ports.runs.get(address(child))).toBeUndefined();
   });
 
-  it("of a name whose run is active is refused, and its step may be said again", async () => {
+  it("of a name whose run is active is refused, and its step may be published again", async () => {
     const ports = await opened();
     await startRun(
       ports,

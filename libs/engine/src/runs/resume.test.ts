@@ -95,7 +95,7 @@ describe("a resumed run", () => {
       await expect(recordOf(ports, run, part)).rejects.toThrow("is not there");
   });
 
-  it("has the caller's overrides, also in place of the settings of its steps", async () => {
+  it("has the caller's overrides, also instead of the settings of its steps", async () => {
     const ports = open();
     await startRun(ports, aStartCommand({ policy: aPolicy({ labels: ["old"] }) }));
     await appendSteps(ports, [
@@ -138,7 +138,7 @@ describe("a resumed run", () => {
     expect(run.plan.policy.redaction).toEqual(both);
   });
 
-  it("has the caller's overrides, also in place of the settings for the answer of a call", async () => {
+  it("has the caller's overrides, also instead of the settings for the answer of a call", async () => {
     const ports = open();
     await startRun(ports, aStartCommand());
     const told = {

@@ -127,7 +127,7 @@ describe("starting a run", () => {
     expect(heard.due).toEqual([]);
   });
 
-  it("tells of its first delivery where no slot is free", async () => {
+  it("announces its first delivery if no slot is free", async () => {
     const ports = open();
     const heard = await listen(ports);
 

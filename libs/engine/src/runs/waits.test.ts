@@ -56,7 +56,7 @@ async function noted(ports: Ports, text: string): Promise<readonly Notified[]> {
 }
 
 describe("an event", () => {
-  it("is the result of the step that waits for it, which is told so once", async () => {
+  it("is the result of the step that waits for it, which is delivered once", async () => {
     const ports = await opened();
     await wait(ports, 1);
     expect(await waiters(ports)).toHaveLength(1);
@@ -158,7 +158,7 @@ describe("a webhook", () => {
   const hook = async (ports: Ports, text: string) =>
     hookRun(ports, await current(ports), event, said(text));
 
-  it("and an event that is told end no wait for each other, whichever comes first", async () => {
+  it("ends no wait for an event, and an event none for a webhook, whichever comes first", async () => {
     const ports = await opened();
     for (const step of [1, 2])
       await wait(ports, step, aRunId, step === 1 ? "Wait" : "WaitForWebhook");
@@ -178,7 +178,7 @@ describe("a webhook", () => {
     expect(await resultOf(ports, 4)).toMatchObject({ out: btoa("kept") });
   });
 
-  it("that a run keeps leaves all of the room for events that are told", async () => {
+  it("that a run keeps leaves all of the room for events", async () => {
     const ports = await opened();
     let kept = 0;
     while ((await hook(ports, "x")) !== "full") kept += 1;

@@ -259,7 +259,7 @@ describe("a schedule that is due", () => {
     expect(next).toBeLessThan(ports.clock.now());
   });
 
-  it("of a group that is gone says so, and goes on", async () => {
+  it("of a missing group records the fault, and goes on", async () => {
     const ports = open();
     const { next = 0 } = await made(ports, undefined, {
       template: { ...aScheduleCommand().template, destination: { kind: "group", name: "g" } },
@@ -273,7 +273,7 @@ describe("a schedule that is due", () => {
     });
   });
 
-  it("of a tenant with too many unfinished messages says so; of a closed tenant it does not ring", async () => {
+  it("of a tenant with too many unfinished messages records the fault; of a closed tenant it does not ring", async () => {
     const ports = open();
     const { next = 0 } = await made(ports);
     await ports.clock.advance(next - ports.clock.now());

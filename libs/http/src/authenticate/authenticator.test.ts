@@ -111,7 +111,7 @@ describe("a known token", () => {
     });
   });
 
-  it("tells its scope", async () => {
+  it("gives its scope", async () => {
     expect(await authenticator.authenticate("Bearer reader", undefined)).toMatchObject({
       tenant,
       scope: "read",
@@ -223,7 +223,7 @@ describe("the copy", () => {
     expect(authenticator.planOf(other.id)).toBeUndefined();
   });
 
-  it("is read whole where more was changed than the store tells apart", async () => {
+  it("is read as a whole if more was changed than the store distinguishes", async () => {
     for (let n = 0; n < 1_000; n++) add(tokenFor(`new ${n}`));
     await clock.advance(4_000);
 
@@ -250,7 +250,7 @@ describe("the copy", () => {
     expect(answers).toEqual([false, true, false]);
   });
 
-  it("learns of a new token at once when told to look", async () => {
+  it("learns of a new token at once when asked to look", async () => {
     add(tokenFor("new"));
     await authenticator.refresh();
 
@@ -300,7 +300,7 @@ describe("the copy", () => {
 describe("a token that was made a moment ago", () => {
   const asked = async (token: string) => authenticator.authenticate(`Bearer ${token}`, undefined);
 
-  it("is found by the first request that brings it, whether or not the store tells of it", async () => {
+  it("is found by the first request that brings it, whether or not the store announces it", async () => {
     tokens = [...tokens, tokenFor("new")];
 
     expect(await asked("new")).toMatchObject({ scope: "full" });
@@ -336,7 +336,7 @@ describe("guessing", () => {
     for (let i = 0; i < count; i++) expect(await guess(ip)).toEqual(unauthorized);
   };
 
-  it("is told to stay away after ten failures in a minute, with a time", async () => {
+  it("is refused after ten failures in a minute, with a time", async () => {
     await guesses("203.0.113.1", 10);
 
     expect(await guess("203.0.113.200")).toMatchObject({

@@ -312,7 +312,7 @@ describe("a handler that throws", () => {
     },
   );
 
-  it("for want of an index that is being built is answered 503 with its name", async () => {
+  it("because an index is being built is answered 503 with the index's name", async () => {
     const text = "the indexes of messages are being built: 45 %";
     const handle = () => async () => {
       throw new StoreError("indexing", text);
@@ -360,7 +360,7 @@ describe("each answer", () => {
     ["of the handler", request("GET /x HTTP/1.1"), 404],
     ["of a refused head", request("GET /x HTTP/1.1", ["Host: b"]), 400],
     ["of what is no request", "BREW\r\n\r\n", 400],
-  ])("%s says that it is what it says that it is", async (_, bytes, status) => {
+  ])("%s names its content type and forbids guessing another", async (_, bytes, status) => {
     const { edge } = await started();
 
     const [got] = await rawExchange(edge.port, bytes);
@@ -458,7 +458,7 @@ describe("stopping", () => {
     expect((await inFlight).map(({ body }) => body)).toEqual([`{"late":true}`]);
   });
 
-  it("tells a caller that asks once more on an open connection that it was the last time", async () => {
+  it("announces the end of the connection to a caller that asks once more on it", async () => {
     const open: ServerResponse[] = [];
     const { edge } = await testEdge({ handler: (_req, res) => (open.push(res), undefined) });
     const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";

@@ -377,7 +377,7 @@ describe("secrets", () => {
     ]);
   });
 
-  it("are only told as set or not set in a dump", () => {
+  it("are only shown as set or not set in a dump", () => {
     const dump = dumpConfig(configSchemas.standalone, standalone(production));
 
     expect(dump).toMatchObject({

@@ -19,7 +19,7 @@ describe("the sockets of a process that may have few files open", () => {
     expect(socketsWithin(limit, wanted)).toEqual(expected);
   });
 
-  it("are said in one line, and only when they are fewer", () => {
+  it("are logged in one line, and only when they are fewer", () => {
     const log = recordingLog();
 
     fitSockets(wanted, log, 1_000_000);

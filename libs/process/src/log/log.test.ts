@@ -86,7 +86,7 @@ describe("a log line in the dev profile", () => {
 });
 
 describe("the level", () => {
-  it("silences lower levels, and tells whether debug lines are written", () => {
+  it("silences lower levels, and shows whether debug lines are written", () => {
     expect(linesOf({ level: "warn" }, "x", {})).toEqual([]);
     expect(
       createLog({ service: "s", level: "info", format: "human", clock: systemClock() }).debugs,

@@ -69,7 +69,7 @@ describe("a change of keys", () => {
     );
   });
 
-  it("never tells a key in a text or in an error", () => {
+  it("never shows a key in a text or in an error", () => {
     const sealed = createSealer([oldKey]).seal("sig_mine", place);
 
     for (const form of ["hex", "base64", "base64url"] as const)

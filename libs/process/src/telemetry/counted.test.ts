@@ -11,7 +11,7 @@ const opened = (service: Parameters<typeof createCounted>[0] = "standalone") => 
 };
 
 describe("the counters of a process", () => {
-  it("is there from the start, so that the first increase is seen as one", async () => {
+  it("exist from the start, so that the first increase is seen as one", async () => {
     const { lines } = opened();
 
     expect(await lines()).toContain('posthaste_attempts_total{outcome="unreachable"} 0');

@@ -39,7 +39,7 @@ describe("the metrics", () => {
     expect(read).toEqual([401, 401, 401, 401, 200, 200]);
   });
 
-  it("are read by whoever reaches the port, where none is set", async () => {
+  it("are read without a token if none is set", async () => {
     expect(await statuses(undefined, [{}, { authorization: "Bearer other" }])).toEqual([200, 200]);
   });
 });

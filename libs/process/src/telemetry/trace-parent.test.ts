@@ -5,7 +5,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
 
 describe("a traceparent", () => {
-  it("tells trace, span and whether it is sampled", () => {
+  it("gives trace, span and whether it is sampled", () => {
     expect(parseTraceParent(`00-${traceId}-${spanId}-01`)).toEqual({
       traceId,
       spanId,
@@ -34,7 +34,7 @@ describe("a traceparent", () => {
     ["capitals", `00-${traceId.toUpperCase()}-${spanId}-01`],
     ["two of them", `00-${traceId}-${spanId}-01, 00-${traceId}-${spanId}-01`],
     ["too much", `01-${traceId}-${spanId}-01-${"x".repeat(200)}`],
-  ])("is none with %s", (_, text) => {
+  ])("is refused with %s", (_, text) => {
     expect(parseTraceParent(text)).toBeUndefined();
   });
 });

@@ -110,7 +110,7 @@ it("a span may be part of one trace and point to another; of a caller that sampl
   expect(traceIdAt({ link: trace("b", false) })).toBeUndefined();
 });
 
-it("a line of the log inside a trace says which, and one that names its own keeps that", () => {
+it("a line of the log inside a trace names it, unless the line names its own", () => {
   const lines = recordingLog();
   const traced = tracedLog(lines, tracing.tracer);
 

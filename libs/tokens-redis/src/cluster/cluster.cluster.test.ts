@@ -170,7 +170,7 @@ describe("with masters alone", () => {
     expect(answers[60]?.map(({ kind }) => kind).slice(0, 10)).toEqual(Array(10).fill("mine"));
   });
 
-  it("is no single server: one that is named as such says so", async () => {
+  it("is no single server, and says so to a process that names it as one", async () => {
     const [first = cluster.masters[0]] = cluster.masters.filter(
       (master) => master !== ownerOf(slotOf("{single:tokens}:probe")),
     );
@@ -235,7 +235,7 @@ describe("with masters alone", () => {
     await endMove(slot, to, from);
   });
 
-  it("grants nothing from half of a lane, and from a moved one when it is told again", async () => {
+  it("grants nothing from half of a lane, and from a moved lane once it is restored", async () => {
     const tokens = await openUp();
     const lane = laneOn(cluster.masters[0], "moves");
     const slot = laneSlot(lane);
@@ -323,7 +323,7 @@ describe("with replicas", () => {
     await stop();
   });
 
-  it("goes on without a master: the others at once, its part when a replica has taken over and was told", async () => {
+  it("goes on without a master: the others at once, its part when a replica has taken over and was restored", async () => {
     const tokens = await openUp({ budgetMs: 1_000 });
     const [lost, kept] = cluster.masters;
     const [ofLost, ofKept] = [laneOn(lost, "lost"), laneOn(kept, "kept")];
@@ -353,7 +353,7 @@ describe("with replicas", () => {
     expect(again).toEqual(entries.map(({ id }) => ({ kind: "done", id })));
   });
 
-  it("follows a master that hands over by hand, and tells its lanes again", async () => {
+  it("follows a master that hands over by hand, and has its lanes restored", async () => {
     const tokens = await openUp();
     const [before] = cluster.masters;
     const [after] = cluster.replicas;

@@ -60,7 +60,7 @@ describe("a redirection", () => {
     ["MOVED"],
     ["READONLY You can't write against a read only replica."],
     ["no answer within 50 ms"],
-  ])("is none: %j", (error) => {
+  ])("is not recognized: %j", (error) => {
     expect(redirectionIn(error, asked)).toBeUndefined();
   });
 });

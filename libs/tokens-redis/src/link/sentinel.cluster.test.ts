@@ -54,7 +54,7 @@ function adminOf({ url }: RunningRedis): Redis {
 }
 
 describe("a master that dies", () => {
-  it("is followed by its replica, which is told each lane before it grants, and has what had reached it", async () => {
+  it("is followed by its replica, in which each lane is restored before it grants, and which has the writes that had reached it", async () => {
     const tokens = await openUp({ budgetMs: 1_000 });
     const [master, replica] = redis.servers;
     const entries = Array.from({ length: 20 }, (_, i) => ({ key: aKey(`${i}`), id: newId() }));
@@ -85,7 +85,7 @@ describe("a master that dies", () => {
     expect(again).toEqual(entries.map(({ id }) => ({ kind: "done", id })));
   });
 
-  it("takes with it what had not reached the replica: its grants are told from the records, its deduplication keys are forgotten", async () => {
+  it("takes with it the writes that had not reached the replica: its grants are restored from the records, its deduplication keys are forgotten", async () => {
     const tokens = await openUp({ budgetMs: 1_000 });
     const [master, replica] = redis.servers;
     const entry = { key: aKey("last"), id: newId() };
@@ -175,7 +175,7 @@ describe("sentinels", () => {
     written.mockRestore();
   });
 
-  it("that are all away are told of once, with what is in the way", async () => {
+  it("that are all away are reported once, with the obstacle", async () => {
     const tokens = await openUp();
     const downs = () => tokens.log.lines.filter(({ event }) => event === "tokens.down");
     await Promise.all(redis.sentinels.map(({ process }) => process.kill()));
@@ -190,7 +190,7 @@ describe("sentinels", () => {
     ]);
   });
 
-  it("that know no master of this name are said to", async () => {
+  it("that know no master of this name are reported as such", async () => {
     const tokens = open({ sentinel: { master: "another" } });
 
     await until("it is said", () => tokens.problem()?.includes("sentinel") === true);

@@ -100,7 +100,7 @@ describe.each([
     expect(answers).toHaveLength(entries.length);
   });
 
-  it("are away for who trusts another authority or shows no certificate, and it is said", async () => {
+  it("are away for a process that trusts another authority or shows no certificate, and that is logged", async () => {
     const { kill: _kill, ...servers } = await start();
     const stranger = open(servers, { ...ours, ca: anotherAuthority });
     const nobody = open(servers, { ca: authority });

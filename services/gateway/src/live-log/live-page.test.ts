@@ -90,7 +90,7 @@ const allOf = async ({ log }: Opened): Promise<readonly string[]> => {
 
 describe("a log that is followed while it is written", () => {
   it.each([1, 2, 7, 1_000])(
-    "is told without gap or repeat where rows come in the order of their times, %i at most on a page",
+    "is returned without gap or repeat if rows come in the order of their times, %i at most on a page",
     async (limit) => {
       const opened = open();
       const { keys, next } = follower(opened, limit);
@@ -195,7 +195,7 @@ describe("a log that is followed while it is written", () => {
     await opened.close();
   });
 
-  it("tells all of a burst whose rows come in any order while it is read", () => {
+  it("returns all of a burst whose rows come in any order while it is read", () => {
     return fc.assert(
       fc.asyncProperty(fc.integer(), fc.integer({ min: 5, max: 50 }), async (seed, limit) => {
         const opened = open();

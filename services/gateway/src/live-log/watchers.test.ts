@@ -96,7 +96,7 @@ describe("requests that wait for events", () => {
     expect(waiting.isWoken()).toBe(true);
   });
 
-  it("wait no longer than they said, and leave nothing behind", async () => {
+  it("wait no longer than they asked for, and leave nothing behind", async () => {
     const { clock, join, publish, watches } = open();
     const waiter = join();
     const waiting = listening(waiter);

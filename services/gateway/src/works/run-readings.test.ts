@@ -55,7 +55,7 @@ describe("a run with eight steps of a mebibyte", () => {
 });
 
 describe("a run whose delivery fails while it is read", () => {
-  it("is told with a delivery that has failed as often as its attempts say, at the least", async () => {
+  it("shows a delivery that has failed at least as often as its attempts say", async () => {
     let failed = 0;
     const runLog = {
       parts: async () => ({ parts: [] }),

@@ -40,7 +40,7 @@ describe("a tenant that is closed", () => {
     expect(await ports.alarms.next(allShards, ["bulkAction"])).toBeDefined();
   });
 
-  it("that is none is not there, and nothing is begun", async () => {
+  it("is answered as missing if it does not exist, and nothing is begun", async () => {
     const ports = await opened();
     const closed = await tenantWorks(ports).closeTenant({ ...asked, param: () => "other" });
 

@@ -38,7 +38,7 @@ export class HistoryText {
   #makeRoom(end: number, length: number): void {
     const room = this.#text;
     if (end + length <= room.length) return;
-    this.#text = Buffer.allocUnsafeSlow(Math.max(end + length, Math.floor(end * growth)));
+    this.#text = Buffer.allocUnsafe(Math.max(end + length, Math.floor(end * growth)));
     this.#text.set(room.subarray(0, end));
   }
 
@@ -53,8 +53,8 @@ export class HistoryText {
   }
 }
 
-/** A history that grows gets this much more room than it has. */
-const growth = 1.25;
+/** How many times its bytes a history gets as room when it has grown out of the room before. */
+const growth = 1.5;
 
 const closing = 0x5d;
 

@@ -11,29 +11,27 @@ type Collect = (options: { readonly type: "major"; readonly flavor: "last-resort
 const lookEveryMs = 5_000;
 const idleShareMax = 0.02;
 /**
- * The growth of the heap that is worth a collection, which takes about half a millisecond a MiB and discards compiled
- * code (ADR 224): half of the heap that the last one left, and at least this, which plain publishes do not reach.
+ * The growth of the resident memory that is worth a collection, which takes about half a millisecond a MiB of heap and
+ * discards compiled code (ADR 224). Plain publishes do not reach it.
  */
-const grownBytesMin = 64 * 1024 * 1024;
+const grownBytesMin = 128 * 1024 * 1024;
 
-/** Looks at the heap every `everyMs`, and collects once the event loop has been idle in between. Returns a function that ends this. */
+/** Looks at the memory every `everyMs`, and collects once the event loop has been idle in between. Returns a function that ends this. */
 export function giveMemoryBackWhenIdle(everyMs = lookEveryMs): () => void {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as Collect;
   let sample = performance.eventLoopUtilization();
-  let heldBytes = process.memoryUsage().heapTotal;
-  // V8 keeps the pages of a heap that has shrunk.
-  let highestBytes = heldBytes;
+  let heldBytes = process.memoryUsage.rss();
   const timer = setInterval(() => {
-    highestBytes = Math.max(highestBytes, process.memoryUsage().heapTotal);
     const current = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(current, sample);
     sample = current;
-    if (utilization > idleShareMax) return;
-    if (highestBytes - heldBytes < Math.max(grownBytesMin, heldBytes / 2)) return;
+    const residentBytes = process.memoryUsage.rss();
+    // The host gets the memory of a collection back a little later.
+    heldBytes = Math.min(heldBytes, residentBytes);
+    if (utilization > idleShareMax || residentBytes - heldBytes < grownBytesMin) return;
     collect({ type: "major", flavor: "last-resort" });
-    heldBytes = process.memoryUsage().heapTotal;
-    highestBytes = heldBytes;
+    heldBytes = process.memoryUsage.rss();
   }, everyMs).unref();
   return () => clearInterval(timer);
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";
-import { Child } from "./child.ts";
+import { Child, keepCode } from "./child.ts";
 import { startRedis } from "./redis.ts";
 import { answersOk, type System } from "./system.ts";
 
@@ -15,7 +15,12 @@ export async function startBullMq(): Promise<System> {
   const child = new Child({
     name: "BullMQ",
     file: process.execPath,
-    args: [join(import.meta.dirname, "../peers/bullmq.ts"), String(port), String(redis.port)],
+    args: [
+      keepCode,
+      join(import.meta.dirname, "../peers/bullmq.ts"),
+      String(port),
+      String(redis.port),
+    ],
   });
   await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);
   const stop = async () => {

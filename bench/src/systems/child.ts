@@ -10,6 +10,9 @@ export type Command = {
   readonly argv0?: string;
 };
 
+/** An option of each Node under measurement: V8 would discard compiled code while other systems take their turns (ADR 224). */
+export const keepCode = "--no-memory-reducer";
+
 const outputCharsMax = 4_000;
 const stopMsMax = 10_000;
 

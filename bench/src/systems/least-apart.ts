@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { type ApartStores } from "./apart.ts";
-import { Child } from "./child.ts";
+import { Child, keepCode } from "./child.ts";
 import { answersOk, type System } from "./system.ts";
 
 const startMsMax = 20_000;
@@ -16,7 +16,7 @@ export async function startLeastApart({ stores }: ApartStores): Promise<System> 
   const children: Child[] = [];
   const start = async (role: "gateway" | "deliverer") => {
     const port = await freePort();
-    const args = ["--disable-warning=ExperimentalWarning", peer, role, String(port)];
+    const args = ["--disable-warning=ExperimentalWarning", keepCode, peer, role, String(port)];
     const child = new Child({
       name: `the least apart, ${role}`,
       file: process.execPath,

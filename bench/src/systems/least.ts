@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";
-import { Child } from "./child.ts";
+import { Child, keepCode } from "./child.ts";
 import { answersOk, type StartSystem, type System, type SystemName } from "./system.ts";
 
 const startMsMax = 10_000;
@@ -19,6 +19,7 @@ async function start(name: SystemName, peer: string): Promise<System> {
     file: process.execPath,
     args: [
       "--disable-warning=ExperimentalWarning",
+      keepCode,
       join(import.meta.dirname, "../peers", peer),
       String(port),
       data.path,

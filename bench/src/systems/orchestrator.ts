@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";
-import { Child } from "./child.ts";
+import { Child, keepCode } from "./child.ts";
 import { answersOk, type System } from "./system.ts";
 
 const startMsMax = 10_000;
@@ -13,7 +13,12 @@ export async function startOrchestrator(): Promise<System> {
   const child = new Child({
     name: "bare orchestrator",
     file: process.execPath,
-    args: [join(import.meta.dirname, "../peers/orchestrator.ts"), String(port), data.path],
+    args: [
+      keepCode,
+      join(import.meta.dirname, "../peers/orchestrator.ts"),
+      String(port),
+      data.path,
+    ],
   });
   await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);
   return {

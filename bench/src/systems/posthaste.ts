@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { dataFolder, repository } from "../folders.ts";
-import { Child } from "./child.ts";
+import { Child, keepCode } from "./child.ts";
 import { answersOk, type StartOptions, type System } from "./system.ts";
 
 export type PosthasteOptions = StartOptions & {
@@ -27,7 +27,7 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
       "--disable-warning=ExperimentalWarning",
       // As in `npm start`.
       "--max-semi-space-size=16",
-      "--no-memory-reducer",
+      keepCode,
       ...profiling(options.profilePath),
       join(options.root ?? repository, "services/standalone/process/main.ts"),
     ],

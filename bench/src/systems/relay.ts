@@ -1,7 +1,7 @@
 /** The yardstick: node:http and undici, storing nothing. No durable service on the same host can be much cheaper. */
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
-import { Child } from "./child.ts";
+import { Child, keepCode } from "./child.ts";
 import { answersOk, type System } from "./system.ts";
 
 const startMsMax = 10_000;
@@ -11,7 +11,7 @@ export async function startRelay(): Promise<System> {
   const child = new Child({
     name: "bare relay",
     file: process.execPath,
-    args: [join(import.meta.dirname, "../peers/relay.ts"), String(port)],
+    args: [keepCode, join(import.meta.dirname, "../peers/relay.ts"), String(port)],
   });
   await child.ready(() => answersOk(`http://127.0.0.1:${port}/readyz`), startMsMax);
   return {

@@ -47,7 +47,7 @@ describeRunLog("embedded", open(":memory:"));
 const openFile = () => open(newDirectory())();
 describeDeadLetters("embedded in a file", openFile);
 describeMessageLog("embedded in a file", openFile);
-describeRecords("embedded in a file", openFile);
+describeRecords("embedded in a file", openFile, ["pulling", "removing"]);
 describeRunLog("embedded in a file", openFile);
 
 describeReopening("embedded", async () => {

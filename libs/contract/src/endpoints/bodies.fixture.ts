@@ -90,10 +90,10 @@ const usedBytes = (): number => {
   return heapUsed + arrayBuffers;
 };
 
-/** Collects garbage until a collection frees nothing more: buffers are freed beside it. */
+/** Collects garbage, and waits until nothing more is freed: buffers are freed beside the collection. */
 async function settledBytes(): Promise<number> {
+  globalThis.gc?.();
   for (let before = usedBytes(); ;) {
-    globalThis.gc?.();
     await new Promise((resolve) => setTimeout(resolve, 1));
     const now = usedBytes();
     if (now > before - settledWithinBytes) return now;

@@ -16,26 +16,14 @@ export { askMongod, directUri, startMongod, startMongodSet } from "./servers/mon
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
 export { nodeIdOf, type RunningRedisCluster, startRedisCluster } from "./servers/redis-cluster.ts";
 export { type RedisWithSentinels, startRedisWithSentinels } from "./servers/redis-sentinels.ts";
-export {
-  type Road,
-  type RunningMongo,
-  type RunningMongoSet,
-  type RunningServer,
-  type ServerPlace,
-} from "./servers/place.ts";
+export { type Road, type RunningMongo, type RunningMongoSet } from "./servers/place.ts";
 export {
   asInTheImage,
-  localManagementPassword,
   type RunningService,
   type RunningServices,
   type ServiceName,
   type ServicesOptions,
   startServices,
-  type StoreAddresses,
 } from "./services.ts";
-export {
-  type ProcessControls,
-  type ProcessState,
-  ServerProcess,
-} from "./process/server-process.ts";
-export { type MongoAddress, startStores, type Stores, type StoresOptions } from "./stores.ts";
+export { type ProcessControls, ServerProcess } from "./process/server-process.ts";
+export { startStores, type Stores } from "./stores.ts";

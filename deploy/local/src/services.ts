@@ -22,7 +22,7 @@ const serviceNames = [
 export type ServiceName = (typeof serviceNames)[number];
 
 /** The part that the results of `startStores()` and the file of `npm run stack -- stores` have in common. */
-export type StoreAddresses = {
+type StoreAddresses = {
   readonly kafka?: { readonly brokers: readonly string[] };
   readonly redis?: { readonly url: string };
   readonly mongodb?: { readonly uri: string };

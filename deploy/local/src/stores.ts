@@ -17,7 +17,7 @@ export type Missing = {
 };
 
 /** `server` is undefined for a server given by its address, which the stack does not stop. */
-export type MongoAddress = {
+type MongoAddress = {
   readonly name: string;
   readonly uri: string;
   readonly server?: RunningMongo;

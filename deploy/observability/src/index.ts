@@ -1,4 +1,4 @@
-export { type Alert, alerts } from "./alerts.ts";
+export { alerts } from "./alerts.ts";
 export { renderDashboards } from "./dashboards.ts";
 export { recordings } from "./recordings.ts";
 export { renderRules } from "./rules.ts";

@@ -1,11 +1,5 @@
-export { type AttemptMarks, deliveryHeaders } from "./delivery/delivery.ts";
-export {
-  signatureClaims,
-  type SignatureClaims,
-  signatureHeader,
-  type SignatureInputs,
-} from "./delivery/delivery.ts";
-export { type EndpointEntry } from "./documents/endpoint-entry.ts";
+export { deliveryHeaders } from "./delivery/delivery.ts";
+export { signatureClaims } from "./delivery/delivery.ts";
 export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";
 export { renderOpenApi } from "./documents/openapi.ts";
@@ -86,7 +80,7 @@ export { runMessages } from "./workflow/run-messages.ts";
 export { runHeadJson, runJson } from "./workflow/run-view.ts";
 export { type RunReading } from "./workflow/step-view.ts";
 export { type ReadView } from "./representations/body.ts";
-export { charsIn, shownAttempt, shownParts } from "./workflow/shown-part.ts";
+export { shownAttempt, shownParts } from "./workflow/shown-part.ts";
 export { type runs } from "./endpoints/runs.ts";
 export { belongsToRun, faultOfRun } from "./workflow/run-publish.ts";
 export { eventTarget } from "./event-targets.ts";
@@ -100,7 +94,7 @@ export {
   groupOpening,
   type urlGroups,
 } from "./endpoints/url-groups.ts";
-export { faultCatalogue, type FaultEntry, faultHeader, rateHeaders } from "./faults/catalogue.ts";
+export { faultCatalogue, faultHeader, rateHeaders } from "./faults/catalogue.ts";
 export {
   parseDefaults,
   parseOverrides,
@@ -143,5 +137,5 @@ export {
   type RawTargetRow,
 } from "./raw-targets.ts";
 export { type NamedDestination } from "./destination/destination-target.ts";
-export { dialects, type DialectNames, givenValue } from "./wire/dialects.ts";
+export { dialects, givenValue } from "./wire/dialects.ts";
 export { decodedLeniently, isName, isTenantId } from "./wire/text.ts";

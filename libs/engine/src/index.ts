@@ -11,7 +11,6 @@ export {
   wakeLane,
 } from "./publish/announce.ts";
 export { cancelMessages, type CancelPorts } from "./bulk/cancel.ts";
-export { type ExpandPorts, expandStored } from "./publish/fan-out.ts";
 export { cancelMatching, countLive, countMatching, matchedMax } from "./bulk/cancel-matching.ts";
 export {
   followUp,
@@ -29,7 +28,6 @@ export {
 } from "./bulk/bulk-actions.ts";
 export { hasMore, serveLane, announceTurns, type TurnPorts } from "./lanes/turns.ts";
 export {
-  type FlowKeyNow,
   listFlowKeys,
   pauseFlowKey,
   pinFlowKey,

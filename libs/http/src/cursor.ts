@@ -7,7 +7,7 @@ import { fault, type Fault, isOver, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 /** The list that a position belongs to. `filter` is any text that tells lists apart: the list's name and the filter as asked for. */
-export type CursorScope = { readonly tenant: TenantId; readonly filter: string };
+type CursorScope = { readonly tenant: TenantId; readonly filter: string };
 
 export type Cursors = {
   seal(scope: CursorScope, position: string): string;

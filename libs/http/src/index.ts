@@ -24,17 +24,16 @@ export {
   tokenIdOf,
   userOf,
 } from "./authenticate/credentials.ts";
-export { createFailureLimit, type FailureLimit, networkOf } from "./authenticate/failure-limit.ts";
+export { createFailureLimit, networkOf } from "./authenticate/failure-limit.ts";
 export { readBody } from "./bodies/body.ts";
 export { type BodyBudget, createBodyBudget } from "./bodies/body-budget.ts";
 export { addressSet, type AddressSet, callerIp } from "./caller-ip.ts";
 export { createConsolePages } from "./console/console.ts";
-export { createCursors, type Cursors, type CursorScope } from "./cursor.ts";
+export { createCursors, type Cursors } from "./cursor.ts";
 export {
   connectionsMax,
   createEdge,
   type Edge,
-  type EdgeOptions,
   type FoundLimits,
   type RequestHandler,
 } from "./edge/edge.ts";
@@ -54,11 +53,5 @@ export {
   type SessionKeeper,
   refusalOfOtherOrigin,
 } from "./session/session-handler.ts";
-export {
-  createSessions,
-  type Session,
-  type SessionOwner,
-  type Sessions,
-  shortSessionId,
-} from "./session/sessions.ts";
+export { createSessions, type Session, type Sessions, shortSessionId } from "./session/sessions.ts";
 export { inTurns, yieldToOthers, runToEnd } from "./turns.ts";

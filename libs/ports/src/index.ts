@@ -96,7 +96,6 @@ export {
   type SearchIndex,
   type SearchIndexes,
   type SearchIndexLimits,
-  type ThroughputSample,
 } from "./search-indexes.ts";
 export { type Service } from "./service.ts";
 export { type Sizes } from "./sizes.ts";
@@ -118,7 +117,6 @@ export {
   isStoreError,
   RefusedError,
   StoreError,
-  type StoreErrorCode,
   requireKnownFormat,
   untilAvailable,
 } from "./store-error.ts";

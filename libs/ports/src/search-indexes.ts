@@ -15,7 +15,7 @@ export type SearchIndexLimits = {
 };
 
 /** `at`: Unix milliseconds. */
-export type ThroughputSample = { readonly at: number; readonly value: number };
+type ThroughputSample = { readonly at: number; readonly value: number };
 
 export type SearchIndex = {
   /** A UUID. */

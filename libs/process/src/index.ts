@@ -1,6 +1,6 @@
 export { systemClock, waitMsMax } from "./clock.ts";
 export { systemRandom } from "./random.ts";
-export { createLog, type LogOptions } from "./log/log.ts";
+export { createLog } from "./log/log.ts";
 export { createBusyReading } from "./lifecycle/busy.ts";
 export { createReadiness } from "./lifecycle/readiness.ts";
 export { type Running, startServices } from "./lifecycle/services.ts";
@@ -12,8 +12,8 @@ export {
   type Sockets,
 } from "./lifecycle/open-files.ts";
 export { processParts, type ProcessParts } from "./lifecycle/process-parts.ts";
-export { runServiceProcess, type ServiceProcess } from "./lifecycle/service-process.ts";
-export { runServices, type RunOptions } from "./lifecycle/run.ts";
+export { runServiceProcess } from "./lifecycle/service-process.ts";
+export { runServices } from "./lifecycle/run.ts";
 export { renderTelemetry } from "./telemetry/document.ts";
 export { watchLines } from "./telemetry/lines.ts";
 export { meteredRuns, watchRuns } from "./telemetry/runs.ts";

@@ -4,7 +4,7 @@
  */
 import { createServer, type Socket } from "node:net";
 
-export type Received = {
+type Received = {
   /** The request line and the header lines, as they came. */
   readonly head: readonly string[];
   readonly body: Uint8Array;

@@ -5,7 +5,6 @@ export {
   aQueue,
   aClaimedRecord,
   aMessage,
-  anAcceptedRecord,
   anotherOwner,
   anotherTenant,
   anOwner,
@@ -19,7 +18,7 @@ export {
   type Progress,
 } from "./builders/message.ts";
 export { byKind } from "./by-kind.ts";
-export { aFanOut, type FanOutOverrides } from "./builders/fan-out.ts";
+export { aFanOut } from "./builders/fan-out.ts";
 export { aborted, anAnswer, anAttempt, aTimeout, ourFailure } from "./builders/outcome.ts";
 export { aCron, aSchedule, aScheduleCommand } from "./builders/schedule.ts";
 export {
@@ -34,20 +33,14 @@ export {
   joining,
 } from "./builders/run.ts";
 export { anEndpoint, someEndpoints } from "./builders/url-group.ts";
-export {
-  answer,
-  type Destination,
-  openDestination,
-  type Received,
-  type Respond,
-} from "./destination.ts";
+export { answer, type Destination, openDestination, type Respond } from "./destination.ts";
 export { type LogLine, type RecordingLog, recordingLog } from "./recording-log.ts";
 export { modulesLoadedBy } from "./loaded-modules.ts";
 export { type Dice, dice, seededRandom } from "./seeded-random.ts";
 export { sha256 } from "./sha256.ts";
 export { turn, until } from "./turns.ts";
 export { epochStart, type VirtualClock, virtualClock, withOwnTimers } from "./virtual-clock.ts";
-export { type TestStores, testStores } from "./test-stores.ts";
+export { testStores } from "./test-stores.ts";
 export {
   anotherAuthority,
   anotherKey,

@@ -1,1 +1,1 @@
-export { openRedisTokens, type RedisTokens, type RedisTokensOptions } from "./redis-tokens.ts";
+export { openRedisTokens, type RedisTokens } from "./redis-tokens.ts";

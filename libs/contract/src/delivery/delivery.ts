@@ -72,7 +72,7 @@ function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[
 
 const failureMarks = ["Is-Failure", "Failure-Callback"] as const;
 
-/** The claims of a JWT under `signatureHeader`, made at each attempt; times are Unix seconds. */
+/** The claims of a JWT that each attempt is signed with (HS256); times are Unix seconds. */
 export type SignatureClaims = {
   readonly iss: string;
   /** The destination as it is dialled and shown (ADR 130). */
@@ -85,9 +85,6 @@ export type SignatureClaims = {
   /** SHA-256 of the body as sent. */
   readonly body: string;
 };
-
-/** The JOSE header. The key is the text of the tenant's current signing key, in UTF-8. */
-export const signatureHeader = { alg: "HS256", typ: "JWT" } as const;
 
 const lifeSeconds = 300;
 

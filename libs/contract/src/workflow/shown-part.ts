@@ -128,7 +128,7 @@ const ofRun: ReadonlySet<PartName> = new Set(
   (["start", "returned", "failure"] as const).map((role) => partOf({ role })),
 );
 
-export function charsIn(value: unknown): number {
+function charsIn(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;
   return Object.values(value).reduce((sum: number, each) => sum + charsIn(each), 0);

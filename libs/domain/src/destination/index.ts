@@ -1,11 +1,4 @@
-export {
-  type AddressClass,
-  type Cidr,
-  classify,
-  networkOf,
-  parseAddress,
-  parseCidr,
-} from "./address.ts";
+export { classify, networkOf, parseAddress } from "./address.ts";
 export {
   type CheckedDestination,
   checkDestination,
@@ -21,7 +14,6 @@ export {
   type DestinationPolicySettings,
 } from "./policy.ts";
 export {
-  type DestinationText,
   hasScheme,
   invalidScheme,
   looksLikeHost,

@@ -1,4 +1,4 @@
-export { expand, type Expansion } from "./expand.ts";
+export { expand } from "./expand.ts";
 export {
   advanceTo,
   childOf,

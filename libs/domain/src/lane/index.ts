@@ -1,6 +1,5 @@
 export {
   areSameLimits,
-  countDispatches,
   type FlowLimits,
   flowPeriodMsDefault,
   isWindowOver,

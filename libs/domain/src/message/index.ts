@@ -31,25 +31,16 @@ export {
   answerOfFact,
   type AttemptFact,
   type CallbackItem,
-  type DeadLetterItem,
   type FailureReason,
   failureReasons,
   type FollowUp,
   type FollowUpKind,
   followUpKinds,
   type FollowUpOf,
-  type RunFailureReason,
   type RunItem,
 } from "./follow-up.ts";
 export { movedUp } from "./moved-up.ts";
-export {
-  bodyKeptUntil,
-  keepsBodies,
-  keptMsMaxNext,
-  keptMsOf,
-  keptAnswer,
-  mayKeepBody,
-} from "./kept-body.ts";
+export { bodyKeptUntil, keepsBodies, keptMsMaxNext, keptMsOf, mayKeepBody } from "./kept-body.ts";
 export {
   createdEvent,
   eventsOf,
@@ -68,7 +59,6 @@ export {
   dialects,
   finishedKinds,
   liveKinds,
-  type FinishedKind,
   type InRun,
   type InState,
   isFinished,
@@ -103,22 +93,15 @@ export {
   type Policy,
   type Redaction,
 } from "./policy.ts";
-export {
-  inheritedRedaction,
-  redacted,
-  redactedConfiguration,
-  redactHeaders,
-  redactsHeader,
-  type Sha256Hex,
-} from "./redact.ts";
+export { redacted, redactedConfiguration, redactsHeader, type Sha256Hex } from "./redact.ts";
 export { type OwnFact, ownFactOf, ownStates } from "./own-log.ts";
 export { changedFlow, faultOfFlow } from "./flow-change.ts";
 export { changedPolicy } from "./changed-policy.ts";
 export { idOfRetriedLetter, type Overrides, retriedMessage } from "./retried-letter.ts";
-export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./retry.ts";
+export { backoffMs, clampRetryDelayMs, requestedWaitMs } from "./retry.ts";
 export { release, type Release } from "./release.ts";
 export { ring, type Ringing } from "./ring.ts";
-export { giveBack, postpone, quarantine, settleAttempt, type SettleInputs } from "./settle.ts";
+export { giveBack, postpone, quarantine, settleAttempt } from "./settle.ts";
 export { settleUnwanted } from "./settle-in-run.ts";
 export {
   alarmAfter,

@@ -13,7 +13,6 @@ export {
   matchesFailedRun,
   matchesRun,
   type RunFilter,
-  type RunUse,
 } from "./run-filter.ts";
 export { matchesLetter, matchesLive, matchesLogged, placeOfUrl } from "./matches.ts";
 export { UnknownField } from "./terms.ts";

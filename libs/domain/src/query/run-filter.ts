@@ -23,7 +23,7 @@ export type RunFilter = {
   readonly to?: number;
 };
 
-export type RunUse = Pick<Run, "id" | "createdAt">;
+type RunUse = Pick<Run, "id" | "createdAt">;
 
 export type ActiveRunFilter = Omit<RunFilter, "states" | "runs" | "roots">;
 

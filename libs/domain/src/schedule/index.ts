@@ -10,7 +10,6 @@ export {
   resumed,
   type Schedule,
   type ScheduleCommand,
-  type ScheduleTemplate,
   scheduleUidLength,
   stopped,
   type WholeSchedule,

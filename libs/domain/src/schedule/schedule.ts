@@ -10,7 +10,7 @@ import { type Cron } from "./cron.ts";
 import { nextSlot } from "./next-slot.ts";
 
 /** The parts of each message of a schedule, beside the slot. `delayMs` counts from the slot. */
-export type ScheduleTemplate = Omit<
+type ScheduleTemplate = Omit<
   PublishCommand,
   "tenant" | "body" | "postponement" | "deduplication" | "schedule"
 > & { readonly delayMs: number };

@@ -9,7 +9,6 @@ export {
   isChanging,
   isTokenScope,
   type OperationKind,
-  queueScope,
   refusalOfScope,
   scopesFor,
   type TokenScope,
@@ -21,7 +20,7 @@ export { cutAtCharacter } from "./cut.ts";
 export { parseDuration } from "./duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
 export { isKnownFormat, ownFormat } from "./format.ts";
-export { hash32, hashText } from "./hash.ts";
+export { hash32 } from "./hash.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
   callbackId,
@@ -90,7 +89,6 @@ export {
   tooFarAheadAfter,
   cutOff,
   isTooFarAhead,
-  isLeaseOver,
   isOver,
   leaseNow,
   leftMs,

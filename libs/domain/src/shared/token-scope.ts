@@ -15,7 +15,7 @@ export type GroupRight = { readonly tenant: TenantId; readonly scope: TokenScope
 const plainScopes = ["full", "operate", "read", "publish"] as const;
 const queuePrefix = "queue:";
 
-export const queueScope = (queue: string): TokenScope => `${queuePrefix}${queue}`;
+const queueScope = (queue: string): TokenScope => `${queuePrefix}${queue}`;
 
 /** Matches the text of a scope. The name of a queue matches `isName` of the contract. */
 export const tokenScopePattern = new RegExp(

@@ -34,7 +34,6 @@ export {
   type EntryKey,
   newOrder,
   type Order,
-  rankIn,
   type StepKey,
 } from "./order.ts";
 export { functionAgain, functionCanceled, functionEnded, roundOf } from "./failure-function.ts";
@@ -43,7 +42,6 @@ export { namesPart, pendingPart } from "./named-parts.ts";
 export { asUnmarked, lacksMark, needsMark, protocolVersion, unmarked } from "./marks.ts";
 export {
   deliveryOf,
-  isDelivery,
   lettersOfLog,
   type PartKey,
   partKeyOf,

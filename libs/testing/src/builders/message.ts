@@ -91,7 +91,7 @@ export function aMessage(overrides: MessageOverrides = {}): Message {
   };
 }
 
-export const anAcceptedRecord = (overrides: MessageOverrides = {}): MessageRecord =>
+const anAcceptedRecord = (overrides: MessageOverrides = {}): MessageRecord =>
   accept(aMessage(overrides), overrides.now ?? epochStart);
 
 export function aClaimedRecord(

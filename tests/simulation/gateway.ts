@@ -3,7 +3,7 @@
  * parsed requests. An answer may never come.
  */
 import { type ReadPermit } from "@posthaste/contract";
-import { gatewayWorks, spendQuota, workParts } from "@posthaste/gateway";
+import { gatewayHandlers, spendQuota, handlerParts } from "@posthaste/gateway";
 import {
   type BulkActionId,
   defaultPlan,
@@ -57,8 +57,8 @@ const bulkCallMsMax = 60_000;
 export type Gateway = ReturnType<typeof simulatedGateway>;
 
 export function simulatedGateway(node: string, ports: Ports) {
-  const parts = workParts({ ...ports, ...absent }, options);
-  const works = gatewayWorks(parts);
+  const parts = handlerParts({ ...ports, ...absent }, options);
+  const works = gatewayHandlers(parts);
   const spend =
     (tenant: TenantId): SpendQuota =>
     (wanted) =>

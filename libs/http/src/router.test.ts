@@ -13,23 +13,27 @@ const routes: readonly Route[] = [
   {
     method: "get",
     path: things,
-    work: async (req) => answered({ name: req.params["name"], query: [...queryOf(req)] }),
+    handle: async (req) => answered({ name: req.params["name"], query: [...queryOf(req)] }),
   },
-  { method: "delete", path: things, work: async () => answered() },
-  { method: "post", path: `${things}/parts/{part}`, work: async (req) => answered(req.params) },
-  { method: "get", path: "/v2/missing", work: async () => fault("not_found", "thing x not found") },
+  { method: "delete", path: things, handle: async () => answered() },
+  { method: "post", path: `${things}/parts/{part}`, handle: async (req) => answered(req.params) },
+  {
+    method: "get",
+    path: "/v2/missing",
+    handle: async () => fault("not_found", "thing x not found"),
+  },
   {
     method: "get",
     path: "/v2/broken",
-    work: async () => {
+    handle: async () => {
       throw new Error("secret of ours");
     },
   },
   ...(["get", "post", "delete"] as const).flatMap((method) => [
-    { method, path: "/v2/letters/{id}", work: async () => answered("one") },
-    { method, path: "/v2/letters", work: async () => answered("all") },
-    { method, path: "/v2/letters/retry/{id}", work: async () => answered("one again") },
-    { method, path: "/v2/letters/retry", work: async () => answered("all again") },
+    { method, path: "/v2/letters/{id}", handle: async () => answered("one") },
+    { method, path: "/v2/letters", handle: async () => answered("all") },
+    { method, path: "/v2/letters/retry/{id}", handle: async () => answered("one again") },
+    { method, path: "/v2/letters/retry", handle: async () => answered("all again") },
   ]),
 ];
 

@@ -43,10 +43,10 @@ export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply 
 const inPieces = (read: Pieces | { readonly json: unknown } | Fault): Pieces | Fault =>
   !isFault(read) && "json" in read ? { text: JSON.stringify(read.json) } : read;
 
-/** The work of an endpoint for one method. A throw is answered with 500, a failing store with 503 or 507. */
-export type Work = (req: Request, res: Response) => Promise<Reply | StreamedReply | Refusal>;
+/** Handles the requests of an endpoint for one method. A throw is answered with 500, a failing store with 503 or 507. */
+export type Handler = (req: Request, res: Response) => Promise<Reply | StreamedReply | Refusal>;
 
-export type Route = Pick<Endpoint, "method" | "path"> & { readonly work: Work };
+export type Route = Pick<Endpoint, "method" | "path"> & { readonly handle: Handler };
 
 /** Case and a trailing slash of a path do not matter, except for `emptyId`. */
 export function createExpressApp(routes: readonly Route[], answers: Answers): Express {
@@ -61,15 +61,15 @@ export function createExpressApp(routes: readonly Route[], answers: Answers): Ex
   return app;
 }
 
-type Methods = ReadonlyMap<string, Work>;
+type Methods = ReadonlyMap<string, Handler>;
 
 /** Groups routes by path. Express takes the first that matches: `/v2/dlq/retry` before `/v2/dlq/{dlqId}`. */
 function byPath(routes: readonly Route[]): readonly (readonly [string, Methods])[] {
-  const paths = new Map<string, Map<string, Work>>();
-  for (const { method, path, work } of routes) {
-    const methods = paths.get(path) ?? new Map<string, Work>();
+  const paths = new Map<string, Map<string, Handler>>();
+  for (const { method, path, handle } of routes) {
+    const methods = paths.get(path) ?? new Map<string, Handler>();
     const hasItems = routes.some((other) => other.method === method && isItemOf(other.path, path));
-    methods.set(method.toUpperCase(), hasItems && method !== "get" ? ofCollection(work) : work);
+    methods.set(method.toUpperCase(), hasItems && method !== "get" ? ofCollection(handle) : handle);
     paths.set(path, methods);
   }
   // "{" sorts after every letter.
@@ -86,9 +86,9 @@ const isItemOf = (path: string, collection: string): boolean =>
  * request must not change the whole collection.
  */
 const ofCollection =
-  (work: Work): Work =>
+  (handle: Handler): Handler =>
   async (req, res) =>
-    req.path.endsWith("/") ? emptyId : work(req, res);
+    req.path.endsWith("/") ? emptyId : handle(req, res);
 
 const emptyId = fault("malformed", "the id at the end of the path is empty");
 
@@ -103,12 +103,12 @@ export function queryOf(req: Pick<Request, "url">): URLSearchParams {
 function dispatch(methods: Methods, answers: Answers): RequestHandler {
   const allow: FlatHeaders = ["Allow", [...methods.keys()].join(", ")];
   return (req, res) => {
-    const work = methods.get(req.method);
-    if (!work) {
+    const handle = methods.get(req.method);
+    if (!handle) {
       answers.fault(res, fault("method_not_allowed", `${req.method} is not allowed here`), allow);
       return;
     }
-    void work(req, res)
+    void handle(req, res)
       .then((result) => send(res, result, answers))
       .catch((error: unknown) => answers.failed(res, error))
       .then(() => workEnded(res));

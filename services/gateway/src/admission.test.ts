@@ -7,7 +7,7 @@ import { type RequestKind } from "@posthaste/http";
 import { noTelemetry } from "@posthaste/ports";
 import { virtualClock } from "@posthaste/testing";
 import { guarded, type RequestGuards } from "./guards.ts";
-import { createRawHandler, type RawWorks } from "./raw-handler.ts";
+import { createRawHandler, type TargetHandlers } from "./raw-handler.ts";
 
 function crowded() {
   const asked: RequestKind[] = [];
@@ -37,7 +37,7 @@ async function rawKindOf(...rawHeaders: readonly string[]): Promise<RequestKind 
   if (!row) throw new Error("it is a publish");
   const take = createRawHandler(
     { guards, clock: virtualClock(), telemetry: noTelemetry },
-    {} as RawWorks,
+    {} as TargetHandlers,
   );
   await take(row, request(rawHeaders), response);
   return asked[0];
@@ -48,10 +48,13 @@ describe("under load", () => {
     const refusable: string[] = [];
     for (const [id, row] of Object.entries(gatewayEndpoints)) {
       const { asked, guards } = crowded();
-      const work = guarded(guards, "readMe", row as typeof gatewayEndpoints.readMe, () =>
+      const handle = guarded(guards, "readMe", row as typeof gatewayEndpoints.readMe, () =>
         Promise.reject(new Error("let in")),
       );
-      await work(request([]) as Parameters<typeof work>[0], response as Parameters<typeof work>[1]);
+      await handle(
+        request([]) as Parameters<typeof handle>[0],
+        response as Parameters<typeof handle>[1],
+      );
       if (asked[0] !== "ongoing") refusable.push(`${asked[0]} ${id}`);
     }
 

@@ -60,11 +60,11 @@ import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
 import { createReads } from "./reads.ts";
 import { createRawHandler } from "./raw-handler.ts";
-import { publishWork } from "./works/publish.ts";
-import { createScheduleWork } from "./works/schedules.ts";
-import { triggerWork } from "./works/trigger.ts";
-import { gatewayWorks, type WorkParts } from "./works/index.ts";
-import { type Work } from "./works/work.ts";
+import { publishHandler } from "./handlers/publish.ts";
+import { createScheduleHandler } from "./handlers/schedules.ts";
+import { triggerHandler } from "./handlers/trigger.ts";
+import { gatewayHandlers, type HandlerParts } from "./handlers/index.ts";
+import { type Handler } from "./handlers/handler.ts";
 
 export type GatewayPorts = RunPorts &
   CancelPorts & {
@@ -114,7 +114,7 @@ export type GatewayOptions = {
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
   const { admission, answers, authenticator, trustedProxies } = options;
   const { telemetry = noTelemetry } = ports;
-  const parts = workParts(ports, options);
+  const parts = handlerParts(ports, options);
   const { backlog, rates } = parts;
   const { folder, oidc, sessions } = options.console ?? {};
   const callers = { ...ports, authenticator, groups: rightsOf(oidc) };
@@ -131,14 +131,14 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     tracer: telemetry.tracer,
     audit,
   };
-  const publishing = publishWork(parts);
+  const publishing = publishHandler(parts);
   const raw = createRawHandler(
     { guards, clock: ports.clock, telemetry },
     {
       publish: publishing,
       enqueue: publishing,
-      trigger: triggerWork(parts),
-      createSchedule: createScheduleWork(parts),
+      trigger: triggerHandler(parts),
+      createSchedule: createScheduleHandler(parts),
     },
   );
   const hooks = createWebhookHandler(guards, ports);
@@ -179,7 +179,7 @@ type WorkOptions = Pick<
   "admission" | "cursors" | "isClosed" | "llmUrl" | "policy" | "refreshAccounts" | "watchers"
 >;
 
-export function workParts(ports: GatewayPorts, options: WorkOptions): WorkParts {
+export function handlerParts(ports: GatewayPorts, options: WorkOptions): HandlerParts {
   const { admission, cursors, llmUrl, policy, refreshAccounts, watchers } = options;
   const { isClosed = () => false } = options;
   const rates = createRates(ports);
@@ -196,15 +196,15 @@ export function workParts(ports: GatewayPorts, options: WorkOptions): WorkParts 
 }
 
 type Rows = { readonly [Id in OperationId]: Endpoint<GatewaySpecs[Id]> };
-type BoundWorks = { readonly [Id in OperationId]: Work<GatewaySpecs[Id], Answer> };
+type BoundHandlers = { readonly [Id in OperationId]: Handler<GatewaySpecs[Id], Answer> };
 
-function routesOf(guards: RequestGuards, parts: WorkParts): readonly Route[] {
+function routesOf(guards: RequestGuards, parts: HandlerParts): readonly Route[] {
   const rows: Rows = gatewayEndpoints;
-  const works: BoundWorks = gatewayWorks(parts);
+  const handlers: BoundHandlers = gatewayHandlers(parts);
   const routeOf = <Id extends OperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: guarded(guards, id, rows[id], works[id]),
+    handle: guarded(guards, id, rows[id], handlers[id]),
   });
   return operationIds.map(routeOf);
 }

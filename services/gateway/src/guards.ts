@@ -28,12 +28,12 @@ import {
   type RequestKind,
 } from "@posthaste/http";
 import { type Tracer } from "@posthaste/ports";
-import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
+import { queryOf, replyOf, type Handler as RouteHandler } from "@posthaste/http/router";
 import { type BacklogQuota } from "./backlog.ts";
 import { type CallerOf } from "./callers.ts";
 import { type Rates } from "./rates.ts";
 import { inSpan, requestSpan } from "./trace.ts";
-import { type Work } from "./works/work.ts";
+import { type Handler } from "./handlers/handler.ts";
 
 export type RequestGuards = {
   readonly answers: Answers;
@@ -48,13 +48,13 @@ export type RequestGuards = {
   readonly audit: Audit;
 };
 
-/** Wraps the work of an endpoint with the guards, so that the work gets only requests that its row allows. */
+/** Wraps the handler of an endpoint with the guards, so that the handler gets only requests that its row allows. */
 export function guarded<Spec extends EndpointSpec>(
   guards: RequestGuards,
   operation: OperationId,
   row: Endpoint<Spec>,
-  work: Work<Spec, Answer>,
-): RouteWork {
+  handle: Handler<Spec, Answer>,
+): RouteHandler {
   return async (req, res) => {
     const crowded = guards.admission.refuse(admissionOf(row));
     if (crowded) return crowded;
@@ -88,7 +88,7 @@ export function guarded<Spec extends EndpointSpec>(
       inSpan(guards.tracer, { req, span }, async () => {
         if (isFault(asked)) return asked;
         const make = () =>
-          work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, withPermit });
+          handle({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, withPermit });
         if (!isChange(row, asked.query)) return make();
         const resource = resourceOf(row, params, asked.body);
         return guards.audit({ tenant: tenant.id, by, operation, resource, address }, make);

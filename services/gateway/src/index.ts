@@ -3,8 +3,8 @@ export {
   gatewayHandler,
   type GatewayOptions,
   type GatewayPorts,
-  workParts,
+  handlerParts,
 } from "./gateway.ts";
 export { createLogWatchers } from "./live-log/watchers.ts";
 export { spendQuota } from "./quota.ts";
-export { gatewayWorks } from "./works/index.ts";
+export { gatewayHandlers } from "./handlers/index.ts";

@@ -1,6 +1,6 @@
 /**
  * Handles the raw targets, without a router, since every message passes here: load, caller, target, rights, body;
- * then the row's own work, whose answer is sent as it is.
+ * then the row's own handler, whose answer is sent as it is.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import {
@@ -27,7 +27,7 @@ import {
 } from "@posthaste/http";
 import { type RequestGuards } from "./guards.ts";
 
-/** The request that the work of a raw target gets. */
+/** The request that the handler of a raw target gets. */
 type RawRequest = {
   readonly req: IncomingMessage;
   /** When the request arrived, by `passedMs`; 0 while tracing is off. */
@@ -45,9 +45,9 @@ type RawAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: number; readonly read: (permit: ReadPermit) => Promise<Pieces> };
 
-export type RawWork = (request: RawRequest) => Promise<RawAnswer | Fault>;
+export type TargetHandler = (request: RawRequest) => Promise<RawAnswer | Fault>;
 
-export type RawWorks = { readonly [Operation in RawOperation]: RawWork };
+export type TargetHandlers = { readonly [Operation in RawOperation]: TargetHandler };
 
 export type RawHandlerParts = {
   readonly guards: RequestGuards;
@@ -65,7 +65,7 @@ type RawHandler = (
 
 export function createRawHandler(
   { guards, clock, telemetry }: RawHandlerParts,
-  works: RawWorks,
+  handlers: TargetHandlers,
 ): RawHandler {
   const { answers } = guards;
 
@@ -98,23 +98,27 @@ export function createRawHandler(
     });
     if (isFault(body)) return faultOfRun(body, req.rawHeaders);
     const request = { req, arrivedMs, tenant, callerIp: address, target, queue, body };
-    const work = auditedIn(row, caller, works[row.operation]);
+    const handle = auditedIn(row, caller, handlers[row.operation]);
     // The answer of a group publish is as long as the group.
     if (target.destination.kind === "group")
-      return withAnswerStream(answers, tenant.id, () => work(request));
-    return isOfStep || row.operation === "trigger" ? afterCalls(work(request)) : work(request);
+      return withAnswerStream(answers, tenant.id, () => handle(request));
+    return isOfStep || row.operation === "trigger" ? afterCalls(handle(request)) : handle(request);
   }
 
-  /** Wraps the work of a lasting change. A dry run is not one. */
-  function auditedIn(row: RawTargetRow, { by, tenant }: Caller, work: RawWork): RawWork {
-    if (row.kind === "publish") return work;
+  /** Wraps the handler of a lasting change. A dry run is not one. */
+  function auditedIn(
+    row: RawTargetRow,
+    { by, tenant }: Caller,
+    handle: TargetHandler,
+  ): TargetHandler {
+    if (row.kind === "publish") return handle;
     const { operation, prefix } = row;
     return (request) => {
       const { callerIp: address, req } = request;
-      if (givenValue(req.rawHeaders, "dry-run")?.toLowerCase() === "true") return work(request);
+      if (givenValue(req.rawHeaders, "dry-run")?.toLowerCase() === "true") return handle(request);
       const resource = [prefix, givenValue(req.rawHeaders, "schedule-id") ?? ""].join("/");
       return guards.audit({ tenant: tenant.id, by, operation, resource, address }, () =>
-        work(request),
+        handle(request),
       );
     };
   }
@@ -133,9 +137,9 @@ export function createRawHandler(
   };
 }
 
-/** Resolves when the calls that the work has begun are written: a run waits for them, and not for the answer. */
-async function afterCalls<T>(work: Promise<T>): Promise<T> {
-  const done = await work;
+/** Resolves when the calls that the publish has begun are written: a run waits for them, and not for the answer. */
+async function afterCalls<T>(answering: Promise<T>): Promise<T> {
+  const done = await answering;
   await yieldToOthers();
   return done;
 }

@@ -21,7 +21,7 @@ import { hookRun, type RunPorts, runForEvent } from "@posthaste/engine";
 import { answer, callerIp, createFailureLimit, readBody, type Refusal } from "@posthaste/http";
 import { type RequestGuards } from "./guards.ts";
 import { inSpan, requestSpan } from "./trace.ts";
-import { tooManyEvents } from "./works/waits.ts";
+import { tooManyEvents } from "./handlers/waits.ts";
 
 type Response = ServerResponse<IncomingMessage>;
 type WebhookTarget = { readonly user: string; readonly run: string; readonly event: string };

@@ -26,9 +26,9 @@ import {
   refusalOfOtherOrigin,
   type StreamedReply,
 } from "@posthaste/http";
-import { queryOf, type Reply, replyOf, type Work as RouteWork } from "@posthaste/http/router";
+import { queryOf, type Reply, replyOf, type Handler as RouteHandler } from "@posthaste/http/router";
 import { type OperatorActor, type Operators } from "./operator.ts";
-import { type Work } from "./works/work.ts";
+import { type Handler } from "./handlers/handler.ts";
 
 export type RequestGuards = {
   readonly callerOf: Operators["callerOf"];
@@ -39,19 +39,19 @@ export type RequestGuards = {
   readonly log: Log;
 };
 
-type Request = Parameters<RouteWork>[0];
-type Response = Parameters<RouteWork>[1];
+type Request = Parameters<RouteHandler>[0];
+type Response = Parameters<RouteHandler>[1];
 
 /** All operators are one owner of the memory for bodies. */
 const operator = "operator";
 
-/** Wraps the work of an endpoint with the guards, so that the work gets only requests that its row allows. */
+/** Wraps the handler of an endpoint with the guards, so that the handler gets only requests that its row allows. */
 export function guarded<Spec extends EndpointSpec>(
   guards: RequestGuards,
   operation: ManagementOperationId,
   row: Endpoint<Spec>,
-  work: Work<Spec, Answer>,
-): RouteWork {
+  handle: Handler<Spec, Answer>,
+): RouteHandler {
   const answer = async (
     req: Request,
     res: Response,
@@ -63,7 +63,7 @@ export function guarded<Spec extends EndpointSpec>(
     const search = queryOf(req);
     const asked = await askedOf(row, res, { params, search, budget: guards.bodyBudget, owner });
     if (isFault(asked)) return asked;
-    if (!isChange(row, asked.query)) return work(asked);
+    if (!isChange(row, asked.query)) return handle(asked);
     const named = row.namedBy?.(asked.body);
     const change = {
       tenant: tenantOf(row.path, params["id"]?.toString(), named),
@@ -72,7 +72,7 @@ export function guarded<Spec extends EndpointSpec>(
       resource: resourceOf(row, params, asked.body),
       address,
     };
-    return guards.audit(change, () => work(asked));
+    return guards.audit(change, () => handle(asked));
   };
   return async (req, res) => {
     const address = callerIp(req, guards.trustedProxies);

@@ -30,8 +30,8 @@ import { guarded, type RequestGuards } from "./guards.ts";
 import { createOperators } from "./operator.ts";
 import { type ManagementPorts } from "./ports.ts";
 import { createReads } from "./reads.ts";
-import { managementWorks } from "./works/index.ts";
-import { type Work } from "./works/work.ts";
+import { managementHandlers } from "./handlers/index.ts";
+import { type Handler } from "./handlers/handler.ts";
 
 export type ManagementOptions = {
   readonly operators: readonly Credentials[];
@@ -91,15 +91,17 @@ export function managementHandler(
 }
 
 type Rows = { readonly [Id in ManagementOperationId]: Endpoint<ManagementSpecs[Id]> };
-type BoundWorks = { readonly [Id in ManagementOperationId]: Work<ManagementSpecs[Id], Answer> };
+type BoundHandlers = {
+  readonly [Id in ManagementOperationId]: Handler<ManagementSpecs[Id], Answer>;
+};
 
 function routesOf(guards: RequestGuards, ports: ManagementPorts): readonly Route[] {
   const rows: Rows = managementEndpoints;
-  const works: BoundWorks = managementWorks({ ...ports, reads: createReads(ports) });
+  const handlers: BoundHandlers = managementHandlers({ ...ports, reads: createReads(ports) });
   const routeOf = <Id extends ManagementOperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: guarded(guards, id, rows[id], works[id]),
+    handle: guarded(guards, id, rows[id], handlers[id]),
   });
   return managementOperationIds.map(routeOf);
 }

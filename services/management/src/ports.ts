@@ -22,4 +22,4 @@ export type ManagementPorts = {
   readonly log: Log;
 };
 
-export type WorkParts = ManagementPorts & { readonly reads: ReadsIn };
+export type HandlerParts = ManagementPorts & { readonly reads: ReadsIn };

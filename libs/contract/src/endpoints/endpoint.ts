@@ -1,5 +1,5 @@
 /**
- * An endpoint as a row: its parameters, answers and refusals. The router, the types of the works, the documents and
+ * An endpoint as a row: its parameters, answers and refusals. The router, the types of the handlers, the documents and
  * the tests of tokens are made from the row.
  */
 import {

@@ -22,7 +22,7 @@ async function serveRead(read: () => Promise<Pieces>, log?: Log): Promise<number
     ...(log && { log }),
     handle: (answers) => {
       const work = async () => ({ status: 200, owner: "a", read });
-      const app = createExpressApp([{ path: "/list", method: "get", work }], answers);
+      const app = createExpressApp([{ path: "/list", method: "get", handle: work }], answers);
       return (req, res) => (app(req, res), undefined);
     },
   });

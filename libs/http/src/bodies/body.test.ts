@@ -241,7 +241,7 @@ function routed(work: Work, answers: Answers): RequestHandler {
   const route: Route = {
     method: "post",
     path: "/",
-    work: async (req, res) => {
+    handle: async (req, res) => {
       await work(req, res);
       return { status: 200, body: "" };
     },

@@ -54,6 +54,8 @@ export type Attempt<K extends Kind = Kind> = {
   state: States[K];
   /** When the message was made; at most one lease before this process got it. */
   readonly madeAt: number;
+  /** When this process got the message. */
+  readonly gotAt: number;
   /** When the claim or its last renewal was asked for. The lease counts from then (docs/design/record#claims-leases-epochs). */
   leasedAt: number;
   /** When a renewal was last asked for, answered or not. */
@@ -84,6 +86,7 @@ export const newAttempt = (
   origin,
   bytes: place ? 0 : sentBytes(record.message),
   state: place ? { kind: "waiting", place } : waiting,
+  gotAt: clock.passedMs(),
   madeAt: clock.passedMs() - elapsedMs(record.message.createdAt, limits.leaseMs, clock.now()),
   leasedAt,
   renewalAskedAt: Number.NEGATIVE_INFINITY,

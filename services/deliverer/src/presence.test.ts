@@ -37,8 +37,8 @@ function opened() {
       { owner: here, lines, settling: { isFull: false }, isBusy: () => hasNoTime },
     ),
     hasNoTime: (hasNone: boolean) => (hasNoTime = hasNone),
-    /** Begins the call of a message that was published so long ago. */
-    callsAfter: (ms: number, by: Presence) => by.begun({ madeAt: clock.passedMs() - ms }),
+    /** Begins the call of a message that was heard so long ago. */
+    callsAfter: (ms: number, by: Presence) => by.begun({ gotAt: clock.passedMs() - ms }),
     opens: (open: boolean) => (lines.isOpenToNamed = open),
     slow: () => (isSlow = true),
     answer: async () => {

@@ -29,8 +29,8 @@ export type PresenceParts = {
 };
 
 /**
- * While the process has no time to spare, publishes wait from when a named message was called `busyFromMs` after its
- * publish, until one is called within `easedBelowMs` (ADR 225).
+ * While the process has no time to spare, publishes wait from when a named message was called `busyFromMs` after it
+ * was heard, until one is called within `easedBelowMs` (ADR 225).
  */
 const busyFromMs = 250;
 const easedBelowMs = 150;
@@ -46,8 +46,8 @@ export class Presence {
   #toldOpen = false;
   #toldBusy = false;
   #isBusy = false;
-  /** How old the last named message was when its call began. */
-  #lagMs = 0;
+  /** How long the last named message had waited when its call began. */
+  #waitedMs = 0;
   #isStale = false;
   #announcing: Promise<void> | undefined;
   #cancel: (() => void) | undefined;
@@ -75,15 +75,15 @@ export class Presence {
 
   /** Announces at once that this deliverer is full or busy. Called when hints have come in. */
   announceIfFull(): void {
-    this.#isBusy ||= this.#hasNoTime && this.#lagMs >= busyFromMs;
+    this.#isBusy ||= this.#hasNoTime && this.#waitedMs >= busyFromMs;
     const isFull = this.#toldOpen && !this.#isOpen;
     if (isFull || this.#toldBusy !== this.#isBusy) this.#announceNow();
   }
 
   /** Takes note of the call of a named message that begins now. */
-  begun({ madeAt }: Pick<Attempt, "madeAt">): void {
-    this.#lagMs = this.#ports.clock.passedMs() - madeAt;
-    if (!this.#isBusy || this.#lagMs >= easedBelowMs) return;
+  begun({ gotAt }: Pick<Attempt, "gotAt">): void {
+    this.#waitedMs = this.#ports.clock.passedMs() - gotAt;
+    if (!this.#isBusy || this.#waitedMs >= easedBelowMs) return;
     this.#isBusy = false;
     this.#announceNow();
   }

@@ -1,23 +1,25 @@
 import { describe, expect, it } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 
 const from = (name: string): string => JSON.stringify(import.meta.resolve(name));
 
 /** Runs a process of its own, since signals and exit codes belong to processes. `services` is an array expression. */
-function run(services: string, drainMs = 1_000): ChildProcess {
+function run(services: string, drainMs = 1_000, format = "human", out?: number): ChildProcess {
   const code = `
     import { runServices } from ${from("./run.ts")};
     import { systemClock } from ${from("../clock.ts")};
     import { createLog } from ${from("../log/log.ts")};
     const clock = systemClock();
-    const log = createLog({ service: "test", level: "info", format: "human", clock });
+    const log = createLog({ service: "test", level: "info", format: "${format}", clock });
     const say = (text) => async () => console.log(text);
     const alive = setInterval(() => {}, 1_000);
     const quiet = (name) => ({ name, start: say("start " + name), stop: say("stop " + name) });
     await runServices(${services}, { log, clock, drainMs: ${drainMs} });
     console.log("ready");`;
   return spawn(process.execPath, ["--input-type=module", "--eval", code], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", out ?? "pipe", "inherit", "ipc"],
   });
 }
 
@@ -47,6 +49,29 @@ describe("a process", () => {
 
       expect(said(lines)).toEqual(["start a", "start b", "ready", "stop b", "stop a"]);
       expect(status).toBe(0);
+    },
+  );
+
+  it.each(["human", "json"])(
+    "goes on where its output cannot be written, as on a full disk (%s)",
+    async (format) => {
+      const full = openSync("/dev/full", "w");
+      const writes = `{ name: "writes", start: async () => {
+        for (let n = 0; n < 20; n++) {
+          log.info("service.started", { service: "a".repeat(n) });
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        process.send("went on");
+      }, stop: async () => {} }`;
+      const child = run(`[${writes}]`, 1_000, format, full);
+      closeSync(full);
+      const ended = once(child, "close");
+
+      const heard = await Promise.race([once(child, "message"), ended]);
+      child.kill("SIGTERM");
+
+      expect(heard[0]).toBe("went on");
+      expect(await ended).toEqual([0, null]);
     },
   );
 

@@ -1,7 +1,8 @@
 import { type Clock, type Log, type LogFields } from "@posthaste/ports";
-import { destination, pino } from "pino";
+import { pino } from "pino";
 import { loggable } from "./fields.ts";
 import { humanLine, type Level, levels } from "./human-line.ts";
+import { jsonOutput, writeHuman } from "./standard-output.ts";
 
 export type LogOptions = {
   readonly service: string;
@@ -41,12 +42,11 @@ function jsonEmitter({ service, level, clock, write }: LogOptions): Emit {
       timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    write ? { write } : destination({ dest: 1, sync: true }),
+    write ? { write } : jsonOutput(),
   );
   return (severity, event, fields) => logger[severity](fields, event);
 }
 
-function humanEmitter({ clock, write }: LogOptions): Emit {
-  const out = write ?? ((line: string) => void process.stdout.write(line));
-  return (level, event, fields) => out(humanLine(clock.now(), level, event, fields));
+function humanEmitter({ clock, write = writeHuman }: LogOptions): Emit {
+  return (level, event, fields) => write(humanLine(clock.now(), level, event, fields));
 }

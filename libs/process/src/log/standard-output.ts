@@ -1,0 +1,28 @@
+/**
+ * The standard output of a process. A full disk or a closed pipe loses lines of the log and ends no process: by default,
+ * Node and pino throw for them where nothing catches it.
+ */
+import { destination } from "pino";
+
+/** The bytes of lines that wait until they can be written. Later ones are lost. */
+const waitingBytesMax = 1024 * 1024;
+
+const passOver = (): void => undefined;
+
+export function writeHuman(line: string): void {
+  outliveErrors();
+  process.stdout.write(line);
+}
+
+/** Returns a stream for pino, which writes to the file itself and not to Node's stream. */
+export function jsonOutput() {
+  // Other lines, such as a greeting, are written to Node's stream.
+  outliveErrors();
+  const output = destination({ dest: 1, sync: true, maxLength: waitingBytesMax });
+  output.on("error", passOver);
+  return output;
+}
+
+function outliveErrors(): void {
+  if (!process.stdout.listeners("error").includes(passOver)) process.stdout.on("error", passOver);
+}

@@ -1,6 +1,6 @@
 /** Tests the commands for messages and dead letters (docs/cli.md). */
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -45,6 +45,19 @@ describe("messages", () => {
       "from stdin",
       "one",
       '{"a":1}',
+    ]);
+  });
+
+  it("fail where their list cannot be written, as on a full disk", async () => {
+    await cli.published(destination.url("/listed"), "--label", "unwritten");
+    const full = openSync("/dev/full", "w");
+
+    const { code, err } = await cli.runInto(full, ["messages", "ls"]);
+    closeSync(full);
+
+    expect([code, err]).toEqual([
+      1,
+      "posthaste: the output cannot be written: ENOSPC: no space left on device, write\n",
     ]);
   });
 

@@ -1,5 +1,6 @@
 /** Runs the command line in this process, with streams that tests read. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
 import { Readable } from "node:stream";
 import { run } from "@posthaste/cli";
 import { bareEnv } from "@posthaste/testing/bare-env";
@@ -25,6 +26,8 @@ export type Around = {
   /** Hears the output so far, each time that it grows. */
   readonly heard?: (out: string) => void;
 };
+
+const main = new URL("../../apps/cli/src/main.ts", import.meta.url).pathname;
 
 export class CommandLine {
   readonly #env: Readonly<Record<string, string>>;
@@ -58,11 +61,22 @@ export class CommandLine {
 
   /** Runs the command as a process of its own, for signals. */
   spawn(words: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
-    const main = new URL("../../apps/cli/src/main.ts", import.meta.url).pathname;
     return spawn(process.execPath, [main, ...words], {
       env: { ...bareEnv, ...this.#env },
       stdio: ["ignore", "pipe", "pipe"],
     });
+  }
+
+  /** Runs the command as a process of its own, whose output goes to the file `out`. */
+  async runInto(out: number, words: readonly string[]): Promise<Pick<Said, "code" | "err">> {
+    const child = spawn(process.execPath, [main, ...words], {
+      env: { ...bareEnv, ...this.#env },
+      stdio: ["ignore", out, "pipe"],
+    });
+    let err = "";
+    child.stderr?.on("data", (chunk) => (err += String(chunk)));
+    const [code] = (await once(child, "close")) as [number];
+    return { code, err };
   }
 
   async ok(...words: readonly string[]): Promise<readonly Json[]> {

@@ -11,8 +11,12 @@ if (major < 24 || (major === 24 && minor < 15)) {
 const interruption = new AbortController();
 // A second Ctrl-C ends the process at once.
 process.once("SIGINT", () => interruption.abort());
-// The reader of the pipe has closed it.
-process.stdout.on("error", () => process.exit());
+process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+  // The reader of the pipe has closed it.
+  if (code === "EPIPE") process.exit();
+  process.stderr.write(`posthaste: the output cannot be written: ${message}\n`);
+  process.exit(1);
+});
 
 const { run } = await import("./run.ts");
 process.exitCode = await run(process.argv.slice(2), {

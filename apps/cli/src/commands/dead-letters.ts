@@ -2,7 +2,6 @@
 import { type DeadLetter } from "@posthaste/client";
 import { type Command } from "commander";
 import { inBulk, untouched } from "../bulk.ts";
-import { editableBody } from "../edited-letter.ts";
 import { edited, isJson } from "../editor.ts";
 import { CliError } from "../exit.ts";
 import { countOf, letterFilters, queryOf, selectionOf, withFilters } from "../filters.ts";
@@ -105,4 +104,14 @@ function many(
       }
     },
   });
+}
+
+const redacted = "REDACTED:";
+
+/** Returns the body as text. Refuses a redacted body, which only the destination may see, and a binary one. */
+function editableBody({ body = "", bodyBase64 }: DeadLetter): string {
+  if (body.startsWith(redacted))
+    throw new CliError("usage", "--edit: the body is redacted, and cannot be edited");
+  if (bodyBase64 !== undefined) throw new CliError("usage", "--edit: the body is not text");
+  return body;
 }

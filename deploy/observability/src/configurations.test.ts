@@ -22,7 +22,7 @@ function expectValid(schema: object, document: unknown): void {
   expect(ajv.errorsText(ajv.errors)).toBe("No errors");
 }
 
-describe("is what its reader takes", () => {
+describe("a configuration is accepted by its program", () => {
   it.each([
     ["compose/collector.yaml", collectorSchema],
     ["compose/tempo.yaml", tempoSchema],
@@ -40,7 +40,7 @@ const boards = readdirSync(join(folder, "dashboards")).map((file) => ({
   ...(read(`dashboards/${file}`) as Board),
 }));
 
-describe("leads to what is there", () => {
+describe("a link of a configuration leads to an existing target", () => {
   it("from each pipeline of the collector to its parts", () => {
     const { service, ...parts } = read("compose/collector.yaml") as Collector;
 
@@ -71,7 +71,7 @@ describe("leads to what is there", () => {
     },
   );
 
-  it("from what is wrong with messages, queues, lanes, runs and schedules to a page that the console has", () => {
+  it("from alerts of messages, queues, lanes, runs and schedules to a page of the console", () => {
     const pages = boards.flatMap(({ panels }) =>
       panels.flatMap((panel) =>
         (panel.links ?? []).map(({ url = "" }) => url.replace("${console}#", "")),

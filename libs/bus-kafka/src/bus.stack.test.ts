@@ -287,9 +287,9 @@ it(
   testMsMax,
 );
 
-describe("what cannot be read", () => {
+describe("an unreadable event", () => {
   it(
-    "is parked with its bytes and the reason, once for a group, and what follows is heard",
+    "is parked with its bytes and the reason, once for a group, and later events are heard",
     async () => {
       const bus = await buses.open({ partitions: 1 });
       await eventually(() => bus.isUp());

@@ -115,7 +115,7 @@ const settleds: fc.Arbitrary<SettledEvent> = fc
     },
   }));
 
-describe("an event arrives as it was said", () => {
+describe("an event arrives as it was published", () => {
   it("hints", () => {
     fc.assert(fc.property(hints, (event) => sameAfterTravel("message.due", event)));
   });

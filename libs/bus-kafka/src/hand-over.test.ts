@@ -101,7 +101,7 @@ it("hints are offered once", async () => {
   expect(offers).toBe(1);
 });
 
-describe("what cannot be read", () => {
+describe("an unreadable event", () => {
   it("is parked as it came, and the others are handed over", async () => {
     const heard: string[] = [];
     const { work, parked } = working("message.due", async (events) => {

@@ -28,7 +28,7 @@ const runtimes = {
 } as const;
 
 describe.each(Object.entries(runtimes))("for %s", (_, runtime) => {
-  it("it is a small bundle without any module of Node, that makes calls", async () => {
+  it("the client is a small bundle without any module of Node, and makes calls", async () => {
     const { outputFiles } = await build({
       ...{ entryPoints: [entry], bundle: true, write: false, minify: true },
       ...{ format: "iife", globalName: "client", ...runtime },

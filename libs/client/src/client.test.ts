@@ -406,7 +406,7 @@ describe.each([
       );
     });
 
-    it("is refused at once where its first call is, and where another would be, too", async () => {
+    it("is refused at once if its first call is, and also if a later one would be", async () => {
       respond = refuses(403, "forbidden");
       await expect(some(1)).rejects.toMatchObject({ code: "forbidden" });
 

@@ -81,7 +81,7 @@ describe("the destination of a publish", () => {
     expect(parsePublishTarget("/v2/publish")).toMatchObject({ text: empty });
   });
 
-  it("stands behind a route whose case does not matter", () => {
+  it("follows a route whose case does not matter", () => {
     expect(parsePublishTarget("/V2/Publish/My-Group")).toEqual(group("My-Group"));
   });
 });

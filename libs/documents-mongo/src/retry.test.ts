@@ -158,7 +158,7 @@ describe("an outage", () => {
   });
 });
 
-describe("a server that answers reads and takes no write", () => {
+describe("a server that answers reads and accepts no write", () => {
   it("has calls refused untried once its probes have failed for so long, until one is taken", async () => {
     const clock = virtualClock();
     const { again, probe, refusal } = createPatience(clock, seededRandom(1), patienceMs);

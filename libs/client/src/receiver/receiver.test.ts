@@ -50,7 +50,7 @@ describe("a delivery", () => {
     },
   );
 
-  it("is verified with the keys of its moment", async () => {
+  it("is verified with the keys that are current then", async () => {
     const { receive } = receiver(() => undefined, { keys: () => Promise.resolve(keys) });
 
     expect(await receive(await delivery("x", { key: keys.next }))).toMatchObject({ status: 200 });
@@ -196,7 +196,7 @@ describe("a message", () => {
     expect(handled).toEqual(["x"]);
   });
 
-  it("is handled each time where nothing is kept", async () => {
+  it("is handled each time if no ids are kept", async () => {
     const { receive } = receiver(() => undefined, { seen: false });
 
     await receive(await delivery("x"));
@@ -226,7 +226,7 @@ describe("the store in memory", () => {
     );
   });
 
-  it("gives an id that was not handled to the next that asks", () => {
+  it("gives an id that was not handled to the next caller", () => {
     const store = memoryStore();
     expect(store.claim("a")).toBe("new");
     expect(store.claim("a")).toBe("underway");

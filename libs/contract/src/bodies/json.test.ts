@@ -62,7 +62,7 @@ describe("a text that is judged without being parsed", () => {
     );
   });
 
-  it("may nest as deep as it is said, and no deeper", () => {
+  it("may nest up to the given depth, and no deeper", () => {
     const nested = (depth: number): Uint8Array =>
       bytes(`{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`);
 
@@ -287,7 +287,7 @@ describe("an object with one long string in it", () => {
     });
   });
 
-  it("is refused where that stands twice, but for its last value to count", () => {
+  it("is refused if that string is a duplicate name, unless the last value counts", () => {
     const twice = `{"body":"${"a".repeat(jsonBytesMax)}","b\\u006fdy":"${"b".repeat(jsonBytesMax - 99)}"}`;
 
     expect(read(twice)).toEqual({

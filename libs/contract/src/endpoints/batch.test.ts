@@ -77,7 +77,7 @@ describe("an item of a batch", () => {
     expect(second?.destination).toEqual({ kind: "url", url: destination });
   });
 
-  it.each([null, undefined])("takes %p as left out", (none) => {
+  it.each([null, undefined])("takes %p as absent", (none) => {
     const [command] = commands(items({ destination, headers: none, body: none, queue: none }));
 
     expect(command).toEqual(commands(items(good))[0]);

@@ -151,7 +151,7 @@ describe("an unknown field of a JSON body", () => {
   });
 });
 
-describe("a name that stands twice in a JSON body", () => {
+describe("a duplicate name in a JSON body", () => {
   it.each(ofOurs)("for %s refuses it by its place", (_, { body }) => {
     const { type } = jsonSchema(body.schema);
     const [opens, closes, place] = type === "array" ? ["[", "]", "[0]."] : ["", "", ""];

@@ -424,7 +424,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
       });
     });
 
-    it("comes to nothing without a URL", () => {
+    it("is ignored without a URL", () => {
       expect(accepted(one(`${family}-Retries`, "1")).policy).not.toHaveProperty(key);
     });
 

@@ -73,7 +73,7 @@ describe("the limits of a plan", () => {
     expect(parseChangeTenant(bytes({ plan: shown }))).toMatchObject({ limits: shown });
   });
 
-  it("are all that a plan has", () => {
+  it("are all bounds of a plan", () => {
     expect(Object.keys(planBounds).toSorted()).toEqual(Object.keys(defaultPlan).toSorted());
   });
 

@@ -12,7 +12,7 @@ function filterOf<T extends object>(parsed: T | Fault): Exclude<T, Fault> {
 }
 
 describe("runs that are named in full", () => {
-  it("are all that is asked for: the other filters are passed over, whatever they say", () => {
+  it("are used alone: the other filters are ignored, whatever they say", () => {
     const uses = [
       { id: runId("a@b"), createdAt: 12 },
       { id: runId("c"), createdAt: 34 },
@@ -83,12 +83,15 @@ describe("a selection that names no run", () => {
     });
   });
 
-  it.each([failed, parseFailedRunQuery, logged, happened])("is not an empty id", (parse) => {
-    expect(parse("workflowRunId=")).toMatchObject({
-      fault: "malformed",
-      text: expect.stringMatching(/^workflowRunId: must not be empty/),
-    });
-  });
+  it.each([failed, parseFailedRunQuery, logged, happened])(
+    "is refused with an empty id",
+    (parse) => {
+      expect(parse("workflowRunId=")).toMatchObject({
+        fault: "malformed",
+        text: expect.stringMatching(/^workflowRunId: must not be empty/),
+      });
+    },
+  );
 
   it("is not a count alone, which means the newest, nor one filter", () => {
     expect(failed("count=7")).toMatchObject({ filter: {}, page: { limit: 7 } });

@@ -436,7 +436,7 @@ describe("a step whose endpoint has written arbitrary fields", () => {
     expect(stepOf(`{"stepId":1,"out":"${"a".repeat(100_000)}"}`, 3)?.out).toBe("aaa");
   });
 
-  it("is shown without it where that is deeper than it may be", () => {
+  it("is shown without it if it is nested too deep", () => {
     const step = stepOf(`{"stepId":1,"stepName":"s","out":${nested(20_000)}}`);
 
     expect(step).toMatchObject({ stepId: 1, state: "STEP_SUCCESS" });

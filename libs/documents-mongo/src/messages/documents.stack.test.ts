@@ -343,7 +343,7 @@ describe.each(servers)("$name", ({ uri }) => {
     ]);
   });
 
-  it("settles the call of a run with all that it was answered, whose record holds what it has sent, as those of builds of before", async () => {
+  it("settles the call of a run with its whole answer, also if its record, made by an earlier build, holds the request", async () => {
     const { claim, clock, connection, insert, messages, records } = await open();
     const { createdAt, id, key, root } = aRun();
     const run = { createdAt, id, key, root, part: "c1", bytes: 0 };

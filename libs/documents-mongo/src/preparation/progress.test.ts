@@ -13,6 +13,6 @@ it.each([
   ],
   [scanning, { done: 0, total: 0 }, "scanning collection"],
   ["something else", { done: 1, total: 2 }, undefined],
-])("what the server says of an index is shown with its part: %s", (msg, progress, text) => {
+])("the server's report about an index is shown with its part: %s", (msg, progress, text) => {
   expect(shown(msg, progress)).toBe(text);
 });

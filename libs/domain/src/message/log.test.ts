@@ -88,7 +88,7 @@ describe("the log of a message", () => {
     },
   );
 
-  it("is in order also where several events share a time", () => {
+  it("is in order also if several events share a time", () => {
     const shared = logStates.toSorted((a, b) => rankOf[a] - rankOf[b]);
 
     expect(shared).toEqual([

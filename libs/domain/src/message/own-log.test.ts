@@ -27,7 +27,7 @@ const settledWith = (
 };
 const origin = { callerIp: "::1", hop: 0 };
 
-describe("a delivery is told by its own record", () => {
+describe("a delivery is logged by its own record", () => {
   it.each<readonly [string, Parameters<typeof settledWith>]>([
     ["a second after its making", []],
     ["at once", [{}, { createdAgoMs: 0, tookMs: 0 }]],
@@ -41,7 +41,7 @@ describe("a delivery is told by its own record", () => {
   });
 });
 
-describe("a delivery is not told by its own record", () => {
+describe("a delivery is not logged by its own record", () => {
   it.each<readonly [string, Parameters<typeof settledWith>]>([
     ["later than a second after its making", [{}, { createdAgoMs: 1_001 }]],
     ["by a call of more than a second", [{}, { tookMs: 1_001 }]],

@@ -139,7 +139,7 @@ describe("an attempt that failed with retries left", () => {
     expect(kindsOf(append)).toEqual(["callback", "fact"]);
   });
 
-  it("gives the log the destination's answer, or why there is none", () => {
+  it("gives the log the destination's answer, or the reason that there is none", () => {
     const [answered] = settleWith(anAnswer(500, { body: "no" })).append;
     const [silent] = settleWith(aTimeout).append;
 
@@ -243,7 +243,7 @@ describe("an attempt of a delivery of a run", () => {
     expect(settleWith(anAnswer(200), delivery).append).toEqual([]);
   });
 
-  it("that starts it says where no mark of a workflow came with its answer, or none is known", () => {
+  it("that starts it records that its answer had no mark of a workflow, or that none is known", () => {
     const start = aClaimedRecord({ dialect: "service", run: { ...run, bytes: 0, part: "start" } });
     const says = [{ kind: "run", says: "unmarked" }];
 
@@ -338,7 +338,7 @@ describe("an attempt that failed through us", () => {
     expect(settleWith(ourFailure, aClaimedRecord({ retried: 3 })).next.kind).toBe("held");
   });
 
-  it("is final once it has gone on for an hour: a dead letter that says why", () => {
+  it("is final once it has gone on for an hour: a dead letter with the reason", () => {
     const hourMs = 3_600_000;
     const record = aClaimedRecord({ deferrals: deferralsMax, policy: withCallbacks });
     let waitedMs = 0;
@@ -357,7 +357,7 @@ describe("an attempt that failed through us", () => {
     expect(kindsOf(append)).toEqual(["deadLetter", "callback", "failureCallback", "fact"]);
   });
 
-  it("is forgotten after a word from the destination, as lost leases are", () => {
+  it("is forgotten after an answer of the destination, as lost leases are", () => {
     const settled = settleWith(anAnswer(500), aClaimedRecord({ deferrals: 4, leaseLosses: 3 }));
 
     expect(settled).toMatchObject({ deferrals: 0, leaseLosses: 0 });

@@ -60,7 +60,7 @@ describe("removing endpoints", () => {
     expect(removeEndpoints([named, b], [{ url: named.url }])).toEqual([b]);
   });
 
-  it("by name and url goes by the name", () => {
+  it("by name and url uses the name", () => {
     expect(removeEndpoints([a, named], [{ name: "c", url: a.url }])).toEqual([a]);
   });
 

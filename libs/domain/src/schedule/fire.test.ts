@@ -144,7 +144,7 @@ describe("the end of a slot", () => {
     });
   });
 
-  it("is of no schedule whose slot it is not", () => {
+  it("changes no schedule without that slot under way", () => {
     expect(fired(aSchedule(), { slot: first, messages: [] }, first)).toBeUndefined();
   });
 });

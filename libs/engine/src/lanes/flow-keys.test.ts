@@ -69,7 +69,7 @@ describe("a paused key", () => {
   });
 });
 
-describe("how a key stands", () => {
+describe("the state of a key", () => {
   it("is read from its line, its slots and its window", async () => {
     const ports = open();
     await insert(ports, { flow });

@@ -59,7 +59,7 @@ describe("the share that is refused", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("the refused requests", () => {
   it.each([
     [0, { list: 0, read: 0, publish: 0, ongoing: 0, health: 0 }],
     [0.2, { list: 0.8, read: 0.4, publish: 0, ongoing: 0, health: 0 }],
@@ -67,11 +67,14 @@ describe("what is refused", () => {
     [0.7, { list: 1, read: 1, publish: 0.4, ongoing: 0, health: 0 }],
     [0.9, { list: 1, read: 1, publish: 0.8, ongoing: 0, health: 0 }],
     [1, { list: 1, read: 1, publish: 0.95, ongoing: 0, health: 0 }],
-  ])("at a share of %d: lists first, what goes on and health never", (share, chances) => {
-    for (const kind of ["list", "read", "publish", "ongoing", "health"] as const) {
-      expect(refusalChance(kind, share)).toBeCloseTo(chances[kind], 10);
-    }
-  });
+  ])(
+    "at a share of %d are lists first, and never those that continue accepted work or ask for health",
+    (share, chances) => {
+      for (const kind of ["list", "read", "publish", "ongoing", "health"] as const) {
+        expect(refusalChance(kind, share)).toBeCloseTo(chances[kind], 10);
+      }
+    },
+  );
 });
 
 describe("admission", () => {

@@ -207,7 +207,7 @@ describe("a session is taken", () => {
   });
 });
 
-describe("a page that is loaded is told", () => {
+describe("a loaded page learns", () => {
   const told = async (...headers: readonly string[]) =>
     (JSON.parse((await ask("POST", headers)).body) as { session?: string }).session;
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
 import { textOf } from "./json.ts";
+import { service } from "./dialects.ts";
 import { newTenant, operatorEnv, untilStatus } from "./operator.ts";
 import { begin } from "./session.ts";
 import { destination, operator, server, startBeforeTests } from "./suite.ts";
@@ -46,6 +47,29 @@ describe("a token", () => {
     });
     expect((await onCall.publish(destination.url("/refused"))).status).toBe(403);
     expect((await onCall.get("/v2/keys")).status).toBe(403);
+  });
+
+  it("with the scope operate retries what is redacted, but not with a callback to another URL", async () => {
+    const id = newTenant();
+    const full = await operator.tenant(id);
+    const onCall = await operator.caller(id, "operate");
+    destination.answers(`/${id}`, (_, response) => void response.writeHead(500).end());
+    const secret = service({ Retries: "0", "Redact-Fields": "body" });
+    await full.published(destination.url(`/${id}`), secret, "hidden");
+    const [letter] = await eventually(
+      () => full.listed("/v2/dlq", "messages"),
+      ({ length }) => length === 1,
+      30_000,
+    );
+    const retry = `/v2/dlq/retry/${textOf(letter?.["dlqId"])}`;
+
+    const toAnother = await onCall.post(retry, service({ Callback: destination.url("/reads") }));
+
+    expect(refusal(toAnother)).toEqual({
+      status: 403,
+      error: "this needs a token of scope full; the scope of this token is operate",
+    });
+    expect((await onCall.post(retry)).status).toBe(201);
   });
 
   it("with the scope publish publishes, and reads nothing except /v2/me", async () => {

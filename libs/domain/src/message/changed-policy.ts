@@ -1,3 +1,5 @@
+import { type Fault } from "../shared/fault.ts";
+import { refusalOfScope, type TokenScope } from "../shared/token-scope.ts";
 import { type Policy } from "./policy.ts";
 import { bothRedactions } from "./redact.ts";
 
@@ -6,3 +8,15 @@ export function changedPolicy(stored: Policy, asked: Partial<Omit<Policy, "flow"
   const redaction = bothRedactions(stored.redaction, asked.redaction);
   return { ...stored, ...asked, ...(redaction && { redaction }) };
 }
+
+/**
+ * Refuses a callback to another URL to a token that may not read secrets: the callback contains what the message redacts.
+ */
+export const refusalOfCallback = (
+  { redaction }: Pick<Policy, "redaction">,
+  { callback, failureCallback }: Partial<Policy>,
+  scope: TokenScope,
+): Fault | undefined =>
+  redaction && (callback || failureCallback)
+    ? refusalOfScope(scope, { kind: "secret" })
+    : undefined;

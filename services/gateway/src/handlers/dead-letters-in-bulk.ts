@@ -12,6 +12,8 @@ import {
   faultOfFlow,
   isFault,
   type MessageId,
+  refusalOfCallback,
+  type TokenScope,
 } from "@posthaste/domain";
 import {
   type Change,
@@ -29,6 +31,12 @@ export type BulkLetterParts = RetryLettersPorts & {
   readonly paging: Paging;
   readonly reads: ReadsIn;
   readonly contextOf: ContextOf;
+};
+
+type Caller = {
+  readonly tenant: Tenant;
+  readonly scope: TokenScope;
+  readonly rawHeaders: readonly string[];
 };
 
 type BulkLetterHandlers = Pick<
@@ -59,12 +67,11 @@ export function bulkLetterHandlers(parts: BulkLetterParts): BulkLetterHandlers {
   }
 
   async function retry(
-    tenant: Tenant,
+    { tenant, scope, rawHeaders }: Caller,
     ids: readonly DlqId[],
-    rawHeaders: readonly string[],
     { left = [], body }: { readonly left?: readonly DlqId[]; readonly body?: Uint8Array },
   ): Promise<readonly MessageId[] | Fault> {
-    const change = changeOf(parts, tenant, rawHeaders);
+    const change = changeOf(parts, { tenant, scope, rawHeaders });
     if (isFault(change)) return change;
     const overrides = { ...change.overrides, ...(body && { body }) };
     return retryLetters(parts, tenant, ids, { ...change, overrides }, left);
@@ -82,26 +89,26 @@ export function bulkLetterHandlers(parts: BulkLetterParts): BulkLetterHandlers {
       const deleted = ids.length > 0 ? await letters.remove(tenant.id, ids) : 0;
       return { status: 200, json: { deleted, ...(cursor !== undefined && { cursor }) } };
     },
-    retryDeadLetter: async ({ tenant, param, query: { replaceBody }, body, rawHeaders }) => {
+    retryDeadLetter: async ({ param, query: { replaceBody }, body, ...caller }) => {
       const id = dlqId(param("dlqId"));
-      const made = await retry(tenant, [id], rawHeaders, replaceBody ? { body } : {});
+      const made = await retry(caller, [id], replaceBody ? { body } : {});
       if (isFault(made)) return made;
       const [message] = made;
       return message === undefined
         ? unknownLetter(id)
         : { status: 201, json: { messageId: message } };
     },
-    retryDeadLetters: async ({ tenant, query, body, rawHeaders, withPermit }) => {
+    retryDeadLetters: async ({ query, body, withPermit, ...caller }) => {
       const selection = parseDeadLetterSelection(query, body);
       if (isFault(selection)) return selection;
       if (selection === "none") return { status: 201, json: { cursor: "", responses: [] } };
-      const selected = await select({ tenant, withPermit }, selection);
+      const selected = await select({ tenant: caller.tenant, withPermit }, selection);
       if (isFault(selected)) return selected;
       if (selection.dryRun) return { status: 200, json: matched(selected.ids, selected.cursor) };
       const named = idsOf(selection);
       const meant = new Set(selected.ids);
       const taken = named ? named.filter((id) => meant.has(id)) : selected.ids;
-      const made = await retry(tenant, taken, rawHeaders, named ? { left: named } : {});
+      const made = await retry(caller, taken, named ? { left: named } : {});
       if (isFault(made)) return made;
       const responses = made.map((message) => ({ messageId: message }));
       return { status: 201, json: { cursor: selected.cursor ?? "", responses } };
@@ -127,8 +134,7 @@ const matched = (ids: readonly DlqId[], cursor: string | undefined) => ({
 /** Returns the changes that the request's headers make, within the tenant's plan. */
 function changeOf(
   { contextOf }: BulkLetterParts,
-  tenant: Tenant,
-  rawHeaders: readonly string[],
+  { tenant, scope, rawHeaders }: Caller,
 ): Change | Fault {
   const context = contextOf(tenant, "");
   const overrides = parseOverrides({ ...context, rawHeaders });
@@ -139,7 +145,8 @@ function changeOf(
   return {
     overrides,
     refuse: ({ policy }) => {
-      const refused = faultOfFlow(policy.flow, flow);
+      const refused =
+        faultOfFlow(policy.flow, flow) ?? refusalOfCallback(policy, overrides.policy, scope);
       if (refused) return refused;
       const expression = retryDelay ?? policy.retryDelay;
       if (!changesRetries || expression === undefined) return undefined;

@@ -12,10 +12,12 @@ import {
   faultOfFlow,
   isFault,
   type Overrides,
+  refusalOfCallback,
   type Run,
   type RunId,
   runId,
   type RunIn,
+  type TokenScope,
 } from "@posthaste/domain";
 import { restartRun, resumeRun, type RunPorts } from "@posthaste/engine";
 import { type Random, type Tenant } from "@posthaste/ports";
@@ -29,6 +31,7 @@ export type RestartParts = RunPorts &
 
 type Asked = {
   readonly tenant: Tenant;
+  readonly scope: TokenScope;
   readonly callerIp: string;
   readonly rawHeaders: readonly string[];
   readonly withPermit: WithReadPermit;
@@ -61,7 +64,7 @@ export function restartHandlers(parts: RestartParts): Handlers<keyof typeof rest
     if (isFault(found)) return found;
     const [failed] = found.items;
     if (!failed) return fault("not_found", `dead letter ${letter.slice(0, 128)} not found`);
-    const refused = faultOfFlow(failed.plan.policy.flow, overrides.flow);
+    const refused = refusalOf(failed, overrides, asked.scope);
     if (refused) return refused;
     const run = await again(
       parts,
@@ -82,9 +85,7 @@ export function restartHandlers(parts: RestartParts): Handlers<keyof typeof rest
     const { cursor, items } = page;
     if (given !== undefined && items.length > 1)
       return fault("malformed", "Workflow-RunId: names one run, but the call selects several");
-    const refused = items
-      .map(({ plan }) => faultOfFlow(plan.policy.flow, overrides.flow))
-      .find(isFault);
+    const refused = items.map((failed) => refusalOf(failed, overrides, asked.scope)).find(isFault);
     if (refused) return refused;
     const made: Run[] = [];
     for (const failed of items) {
@@ -110,6 +111,13 @@ export function restartHandlers(parts: RestartParts): Handlers<keyof typeof rest
     resumeRuns: (asked) => several(resumeRun, asked),
   };
 }
+
+const refusalOf = (
+  { plan: { policy } }: RunIn<"failed">,
+  overrides: Overrides,
+  scope: TokenScope,
+): Fault | undefined =>
+  faultOfFlow(policy.flow, overrides.flow) ?? refusalOfCallback(policy, overrides.policy, scope);
 
 const startedJson = ({ createdAt, id }: Run) => ({
   workflowRunId: id,

@@ -128,7 +128,10 @@ describe("a rehearsed release", () => {
     [["0.02.0"], "0.02.0 is not a version such as 0.2.0 or 0.2.0-rc.1"],
     [[], "name one version: npm run release -- 0.2.0"],
     [["9.9.9", "--rehearsal", "--write"], "--write and --rehearsal: a rehearsal writes nothing"],
-    [["9.9.9", "--rehearsal", "--out", made], `${made} is not empty: --out names another folder`],
+    [
+      ["9.9.9", "--rehearsal", "--out", made],
+      `${made} is not empty: choose another folder with --out`,
+    ],
   ])("refuses wrong arguments in one line: %j", async (words, why) => {
     const failed = runFile(process.execPath, ["scripts/release/main.js", ...words], { cwd: root });
 

@@ -124,8 +124,9 @@ describe("a tenant", () => {
 
     await operator.delete(`/v2/tenants/${id}`);
 
-    // Runs are cancelled after half a minute. Webhooks are gone as soon as the gateway knows of the closing.
-    await eventually(hook, ({ status }) => status === 404, 20_000);
+    // Runs are cancelled after half a minute. Webhooks are gone as soon as the gateway knows of the closing: 429 comes
+    // in place of 404 where other suites have guessed ten addresses.
+    await eventually(hook, ({ status }) => [404, 429].includes(status), 20_000);
   });
 
   it("that is closed is no longer listed, and no other tenant gets its id", async () => {

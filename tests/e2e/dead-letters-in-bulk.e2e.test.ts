@@ -92,7 +92,10 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
       (found) => found.length > 0,
     );
     for (const event of made) expect(event["retryOf"]).toEqual({ messageId, dlqId: id });
-    const [ended, ...rest] = await events(messageId);
+    const [ended, ...rest] = await eventually(
+      () => events(messageId),
+      (found) => found.length > 0,
+    );
     expect(ended).toMatchObject({ state: "FAILED", dlqId: id, retryMessageId: retried });
     for (const event of rest) expect(event).not.toHaveProperty("retryMessageId");
   });

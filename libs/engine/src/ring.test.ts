@@ -16,7 +16,7 @@ import { type RunStore } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant, newId } from "@posthaste/testing";
 import { insert, insertClaimed, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
 import { followUpSome } from "./follow-up/follow-up.ts";
-import { type Background, type BatchKind, ringOnce, type Round, sourcesWithRoom } from "./ring.ts";
+import { type Background, type BatchKind, ringOnce, type Round, sourcesToRing } from "./ring.ts";
 import { ringRuns } from "./runs/ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
@@ -111,12 +111,12 @@ describe("a round of ringing", () => {
   it("leaves follow-ups alone while enough of them are worked, and so any other kind", () => {
     const without = (...left: readonly AlarmSource[]): readonly AlarmSource[] =>
       alarmSources.filter((source) => !left.includes(source));
-    expect(sourcesWithRoom(anIdleBackground())).toEqual(alarmSources);
+    expect(sourcesToRing(anIdleBackground())).toEqual(alarmSources);
     const fullOf = (full: BatchKind) => ({ mayRun: (kind: BatchKind) => kind !== full });
-    expect(sourcesWithRoom(fullOf("followUp"))).toEqual(without("followUp", "fact"));
-    expect(sourcesWithRoom(fullOf("schedule"))).toEqual(without("schedule"));
-    expect(sourcesWithRoom(fullOf("bulkAction"))).toEqual(without("bulkAction"));
-    expect(sourcesWithRoom(fullOf("run"))).toEqual(without("run"));
+    expect(sourcesToRing(fullOf("followUp"))).toEqual(without("followUp", "fact"));
+    expect(sourcesToRing(fullOf("schedule"))).toEqual(without("schedule"));
+    expect(sourcesToRing(fullOf("bulkAction"))).toEqual(without("bulkAction"));
+    expect(sourcesToRing(fullOf("run"))).toEqual(without("run"));
   });
 
   it("works runs whose alarm is due a few at a time, and a failing run stops no other", async () => {

@@ -12,7 +12,7 @@ import {
   unreachable,
 } from "@posthaste/domain";
 import { type Alarms, type Hint, type Log } from "@posthaste/ports";
-import { type BulkPorts, goOnWithBulkActions } from "./bulk/bulk-actions.ts";
+import { type BulkPorts, continueBulkActions } from "./bulk/bulk-actions.ts";
 import { expandStored, type ExpandPorts } from "./publish/fan-out.ts";
 import { followUp, type FollowUpPorts, type Outbox } from "./follow-up/follow-up.ts";
 import { type FirePorts, fireSchedules } from "./schedules/fire.ts";
@@ -55,7 +55,7 @@ const batchOf: { readonly [Source in AlarmSource]: BatchKind | undefined } = {
 };
 
 /** Returns the sources that may ring now. A kind with enough work keeps its alarms. */
-export const sourcesWithRoom = (background: Pick<Background, "mayRun">): readonly AlarmSource[] =>
+export const sourcesToRing = (background: Pick<Background, "mayRun">): readonly AlarmSource[] =>
   alarmSources.filter((source) => {
     const kind = batchOf[source];
     return kind === undefined || background.mayRun(kind);
@@ -122,7 +122,7 @@ export async function ringOnce(
   if (runs.length > 0) background.runBatch("run", () => ringRuns(ports, runs));
   if (schedules.length > 0) background.runBatch("schedule", () => fireSchedules(ports, schedules));
   if (actions.length > 0)
-    background.runBatch("bulkAction", () => goOnWithBulkActions(ports, actions));
+    background.runBatch("bulkAction", () => continueBulkActions(ports, actions));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   return { rang: rung.length, more };
 }

@@ -29,14 +29,14 @@ export interface Roster {
 /** The deliverers of other processes, as a process that inserts messages sees them. */
 export interface NamedDelivery {
   /**
-   * Returns a fresh and open deliverer, and keeps room on the bus for its hint; the caller then calls `tell` or `release`.
+   * Returns a fresh and open deliverer, and keeps room on the bus for its hint; the caller then calls `sendHint` or `release`.
    * Returns undefined when the message has to wait for a claim.
    */
   ownerFor(message: Message): Owner | undefined;
   /** Returns the wait of a publish while every deliverer is busy; undefined when it need not wait. */
   waitWhileBusy(tenant: TenantId): Promise<void> | undefined;
   /** Sends the hint to the owner; called once the insert is durable. */
-  tell(record: InState<"claimed">): void;
+  sendHint(record: InState<"claimed">): void;
   /** Gives back the room; called when the record was not inserted. */
   release(record: InState<"claimed">): void;
 }

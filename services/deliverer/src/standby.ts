@@ -9,7 +9,7 @@ import {
   ringOnce,
   type RingPorts,
   serveLane,
-  sourcesWithRoom,
+  sourcesToRing,
 } from "@posthaste/engine";
 import { type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
 
@@ -86,7 +86,7 @@ export class Standby {
 
   /** Facts keep their alarms while the bus is away. */
   #sources(): readonly AlarmSource[] {
-    const sources = sourcesWithRoom(this.#background);
+    const sources = sourcesToRing(this.#background);
     return this.#ports.bus.isUp() ? sources : sources.filter((source) => source !== "fact");
   }
 

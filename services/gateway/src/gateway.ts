@@ -174,12 +174,12 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   };
 }
 
-type WorkOptions = Pick<
+type HandlerOptions = Pick<
   GatewayOptions,
   "admission" | "cursors" | "isClosed" | "llmUrl" | "policy" | "refreshAccounts" | "watchers"
 >;
 
-export function handlerParts(ports: GatewayPorts, options: WorkOptions): HandlerParts {
+export function handlerParts(ports: GatewayPorts, options: HandlerOptions): HandlerParts {
   const { admission, cursors, llmUrl, policy, refreshAccounts, watchers } = options;
   const { isClosed = () => false } = options;
   const rates = createRates(ports);

@@ -22,7 +22,7 @@ import {
   type RingPorts,
   serveLane,
   sourcesOf,
-  sourcesWithRoom,
+  sourcesToRing,
 } from "@posthaste/engine";
 import {
   type Groups,
@@ -127,7 +127,7 @@ export class Scheduler {
   #arm(): void {
     if (this.#stopped || this.#round) return;
     const { clock } = this.#ports;
-    const ringsAt = this.#timetable.next(sourcesWithRoom(this.#background));
+    const ringsAt = this.#timetable.next(sourcesToRing(this.#background));
     if (ringsAt === Infinity || (this.#timer && this.#timer.ringsAt <= ringsAt)) return;
     this.#timer?.cancel();
     const waitMs = Math.max(0, Math.ceil(ringsAt - clock.passedMs()));
@@ -144,7 +144,7 @@ export class Scheduler {
   async #ring(dueAt: number): Promise<void> {
     const { bus, clock, alarms, log } = this.#ports;
     const begunAt = Math.max(dueAt, clock.passedMs());
-    const sources = this.#timetable.take(sourcesWithRoom(this.#background), begunAt);
+    const sources = this.#timetable.take(sourcesToRing(this.#background), begunAt);
     if (sources.length === 0) return;
     if (!bus.isUp() || !this.#background.hasRoom) {
       this.#lookAt(sources, clock.now() + retryMs);

@@ -67,7 +67,7 @@ export const claimableAtInsert = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "due";
 
 /** Reports whether a message needs only a slot of its flow key before its call. With a slot, its insert may claim it, too. */
-export const needsSlotAlone = (message: Message): boolean =>
+export const needsOnlySlot = (message: Message): boolean =>
   message.flow !== undefined && firstState(message, message.createdAt).kind === "waiting";
 
 /**
@@ -106,7 +106,7 @@ export const mayBeNamed = (message: Message): boolean =>
   message.bodyOf === undefined &&
   !message.run &&
   !message.policy.redaction &&
-  (claimableAtInsert(message) || needsSlotAlone(message));
+  (claimableAtInsert(message) || needsOnlySlot(message));
 
 function recordIn<S extends MessageState>(
   message: Message,

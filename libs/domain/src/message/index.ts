@@ -7,7 +7,7 @@ export {
   mayBeNamed,
   claimableAtInsert,
   messageOf,
-  needsSlotAlone,
+  needsOnlySlot,
 } from "./accept.ts";
 export {
   alarmOf,

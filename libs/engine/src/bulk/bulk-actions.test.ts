@@ -12,7 +12,7 @@ import { anotherTenant, aPolicy, aTenant } from "@posthaste/testing";
 import {
   beginBulkAction,
   type BulkPorts,
-  goOnWithBulkActions,
+  continueBulkActions,
   workBulkAction,
 } from "./bulk-actions.ts";
 import { insert, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
@@ -67,7 +67,7 @@ describe("a bulk action", () => {
     await ports.clock.advance(1);
     const after = await insert(ports, labelled);
 
-    await goOnWithBulkActions(ports, [action]);
+    await continueBulkActions(ports, [action]);
 
     await readIn(ports, before, "canceled");
     await readIn(ports, after, "held");
@@ -84,7 +84,7 @@ describe("a bulk action", () => {
     await ports.clock.advance(limits.ringAheadMs);
     const { rung } = await ports.alarms.ring(allShards, 10, ["bulkAction"]);
     expect(rung).toMatchObject([{ kind: "bulkAction", action: { id: action.id } }]);
-    await goOnWithBulkActions(ports, [cut]);
+    await continueBulkActions(ports, [cut]);
 
     expect(await stored(ports, action)).toMatchObject({ processed: 1_001, total: 1_001 });
     expect(isUnderWay(await stored(ports, action))).toBe(false);
@@ -144,7 +144,7 @@ describe("a bulk action", () => {
       return ports.records.matching(...given);
     };
 
-    await goOnWithBulkActions({ ...ports, records: { ...ports.records, matching: slow } }, [
+    await continueBulkActions({ ...ports, records: { ...ports.records, matching: slow } }, [
       action,
     ]);
 
@@ -174,7 +174,7 @@ describe("a bulk action", () => {
     };
     const records = { ...ports.records, matching: slow };
 
-    await goOnWithBulkActions({ ...ports, records }, [...many, other]);
+    await continueBulkActions({ ...ports, records }, [...many, other]);
 
     expect(looks.slice(0, 2)).toEqual([aTenant, anotherTenant]);
     expect(looks.length).toBeLessThan(many.length);

@@ -173,7 +173,7 @@ const turnsMsMax = 30_000;
  * Works the rung actions, tenants in turn, so that each tenant has its share of the time. Ends within `turnsMsMax`
  * and the turn of one action.
  */
-export async function goOnWithBulkActions(
+export async function continueBulkActions(
   ports: BulkPorts,
   actions: readonly BulkAction[],
 ): Promise<void> {

@@ -130,7 +130,7 @@ describe("publishing to a URL", () => {
         return owner("elsewhere");
       },
       waitWhileBusy: () => opened,
-      tell: (record) => void told.push(record),
+      sendHint: (record) => void told.push(record),
       release: () => void rooms.kept--,
     };
 

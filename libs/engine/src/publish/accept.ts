@@ -22,7 +22,7 @@ import {
   type MessageId,
   messageOf,
   type MessageRecord,
-  needsSlotAlone,
+  needsOnlySlot,
   originHash,
   type PublishCommand,
   type Run,
@@ -117,7 +117,7 @@ function insert(
   const entering = prepare(ports, command, url, id);
   const wait = entering.place ? undefined : waitForPlace(ports, entering.record.message);
   if (wait === undefined) return insertPrepared(ports, entering, deduplication);
-  withdraw(ports, entering);
+  releaseDeliverer(ports, entering);
   // The record gets the times after the wait.
   return wait.then(() => insertPrepared(ports, prepare(ports, command, url, id), deduplication));
 }
@@ -131,7 +131,7 @@ function waitForPlace({ local, named }: AcceptPorts, message: Message): Promise<
 
 function insertPrepared(
   ports: AcceptPorts,
-  entering: Entering,
+  entering: PreparedInsert,
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
   if (!needsSlot(entering)) return write(ports, entering, deduplication);
@@ -142,7 +142,7 @@ function insertPrepared(
 
 function write(
   ports: AcceptPorts,
-  entering: Entering,
+  entering: PreparedInsert,
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
   return ports.records.insert([insertOf(entering, deduplication)], "new").then(
@@ -160,7 +160,7 @@ function write(
 }
 
 /** A record that is about to be inserted, and its place in line if the local deliverer has reserved one. */
-export type Entering =
+export type PreparedInsert =
   | { readonly record: InState<"claimed">; readonly place: LocalPlace }
   | { readonly record: MessageRecord; readonly place?: undefined };
 
@@ -170,7 +170,7 @@ export function prepare(
   command: PublishCommand,
   url: string,
   id: MessageId,
-): Entering {
+): PreparedInsert {
   const { local, named, clock } = ports;
   const now = clock.now();
   const message = messageOf(command, url, id, now);
@@ -188,15 +188,15 @@ export function prepare(
 }
 
 const isForLocal = (message: Message): boolean =>
-  claimableAtInsert(message) || needsSlotAlone(message);
+  claimableAtInsert(message) || needsOnlySlot(message);
 
-const needsSlot = ({ record }: Entering): boolean => needsSlotAlone(record.message);
+const needsSlot = ({ record }: PreparedInsert): boolean => needsOnlySlot(record.message);
 
 /** Returns the records to insert: messages whose flow key has a free slot pass its line, the rest join it. */
-export async function withSlots<T extends Entering | undefined>(
+export async function withSlots<T extends PreparedInsert | undefined>(
   ports: AcceptPorts,
   entering: readonly T[],
-): Promise<readonly (T | Entering)[]> {
+): Promise<readonly (T | PreparedInsert)[]> {
   const messages = entering.flatMap((each) => (each && needsSlot(each) ? each.record.message : []));
   if (messages.length === 0) return entering;
   const taken = await takeSlots(ports, messages);
@@ -206,34 +206,34 @@ export async function withSlots<T extends Entering | undefined>(
   });
 }
 
-function passLine({ bus, clock }: AcceptPorts, each: Entering): Entering {
+function passLine({ bus, clock }: AcceptPorts, each: PreparedInsert): PreparedInsert {
   const { message } = each.record;
   return isIn(each.record, "claimed")
     ? each
     : { record: acceptGranted(message, clock.now(), !bus.isUp()) };
 }
 
-function joinLine(ports: AcceptPorts, each: Entering): Entering {
-  withdraw(ports, each);
+function joinLine(ports: AcceptPorts, each: PreparedInsert): PreparedInsert {
+  releaseDeliverer(ports, each);
   return { record: accept(each.record.message, ports.clock.now()) };
 }
 
 export const insertOf = (
-  { record }: Entering,
+  { record }: PreparedInsert,
   deduplication: readonly DeduplicationEntry[],
 ): Insert => (deduplication.length > 0 ? { record, deduplication } : { record });
 
 /** Begins the attempt of an inserted record that its insert claimed. Returns false when the record has to be announced. */
-export function begin({ named }: AcceptPorts, { place, record }: Entering): boolean {
+export function begin({ named }: AcceptPorts, { place, record }: PreparedInsert): boolean {
   if (place) place.run(record);
-  else if (isIn(record, "claimed")) named?.tell(record);
+  else if (isIn(record, "claimed")) named?.sendHint(record);
   else return false;
   return true;
 }
 
 /** Gives back the slots of a record that was not inserted. */
-export function giveBack(ports: AcceptPorts, entering: Entering): void {
-  withdraw(ports, entering);
+export function giveBack(ports: AcceptPorts, entering: PreparedInsert): void {
+  releaseDeliverer(ports, entering);
   const { flow, id } = entering.record.message;
   // Not awaited: a slot that cannot be given back ends with its lease.
   if (flow !== undefined && !isIn(entering.record, "waiting") && needsSlot(entering))
@@ -241,7 +241,7 @@ export function giveBack(ports: AcceptPorts, entering: Entering): void {
 }
 
 /** Tells the deliverer for which the record was claimed that it was not inserted. */
-function withdraw({ named }: AcceptPorts, { place, record }: Entering): void {
+function releaseDeliverer({ named }: AcceptPorts, { place, record }: PreparedInsert): void {
   if (place) place.release();
   else if (isIn(record, "claimed")) named?.release(record);
 }

@@ -59,7 +59,7 @@ async function opened(
     aMessage({ now: clock.now(), ...overrides });
   const name = (overrides?: MessageOverrides): Owner | undefined =>
     named.ownerFor(message(overrides));
-  const tell = (by: Owner): void => named.tell(acceptNamed(message(), by, clock.now()));
+  const tell = (by: Owner): void => named.sendHint(acceptNamed(message(), by, clock.now()));
   return { age: () => age(), bus, clock, hints, message, name, named, roster, tell };
 }
 
@@ -185,7 +185,7 @@ describe("a gateway names", () => {
         const by = named.ownerFor(sent);
         if (by === undefined) return undefined;
         const record = acceptNamed(sent, by, clock.now());
-        return { giveBack: () => named.release(record), fail: () => named.tell(record) };
+        return { giveBack: () => named.release(record), fail: () => named.sendHint(record) };
       });
       return { takes, held: () => undefined, endsOnce: true };
     });
@@ -200,7 +200,7 @@ describe("a gateway names", () => {
 
     named.release(acceptNamed(message(large), first, clock.now()));
     expect(name(large)).toBe(first);
-    named.tell(acceptNamed(message(large), first, clock.now()));
+    named.sendHint(acceptNamed(message(large), first, clock.now()));
 
     // The bus now counts the hint.
     expect(name(large)).toBe(first);

@@ -119,7 +119,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     return this.#waits.wait(tenant);
   }
 
-  tell(record: InState<"claimed">): void {
+  sendHint(record: InState<"claimed">): void {
     this.release(record);
     const to = this.#partitionOf(record.state.owner);
     const hint = { ...hintOf(record), record, ...(to !== undefined && { to }) };

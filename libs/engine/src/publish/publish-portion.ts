@@ -12,7 +12,7 @@ import { type DeduplicationEntry } from "@posthaste/ports";
 import {
   type AcceptPorts,
   begin,
-  type Entering,
+  type PreparedInsert,
   giveBack,
   insertOf,
   prepare,
@@ -175,7 +175,7 @@ const enteringOf = (
   ports: AcceptPorts,
   item: Item,
   claim: Claim | undefined,
-): Entering | undefined =>
+): PreparedInsert | undefined =>
   claim?.kind === "insert" && item.kind === "url"
     ? prepare(ports, item.command, item.url, claim.id)
     : undefined;

@@ -4,7 +4,7 @@ import { aPolicy, aStartCommand, aTenant, anotherTenant } from "@posthaste/testi
 import {
   beginBulkAction,
   cancelRunsSoon,
-  goOnWithBulkActions,
+  continueBulkActions,
   workBulkAction,
 } from "../bulk/bulk-actions.ts";
 import { open, type Ports } from "../opened.fixture.ts";
@@ -45,7 +45,7 @@ async function cancel(ports: Ports, filter: ActiveRunFilter) {
 async function ring(ports: Ports): Promise<void> {
   const { rung } = await ports.alarms.ring(allShards, 10, ["bulkAction"]);
   const actions = rung.flatMap((each) => (each.kind === "bulkAction" ? each.action : []));
-  await goOnWithBulkActions(ports, actions);
+  await continueBulkActions(ports, actions);
 }
 
 describe("cancelling runs in bulk", () => {

@@ -23,7 +23,7 @@ import {
   type RunAddress,
   type RunStore,
 } from "@posthaste/ports";
-import { type Entering } from "../publish/accept.ts";
+import { type PreparedInsert } from "../publish/accept.ts";
 import { type AnnouncePorts, announceInBackground } from "../publish/announce.ts";
 
 export type DeliveryPorts = AnnouncePorts & {
@@ -32,7 +32,7 @@ export type DeliveryPorts = AnnouncePorts & {
 };
 
 type Reserved = { readonly url: string; readonly place: LocalPlace };
-type Made = Entering & { readonly entry?: AddedEntry | undefined };
+type Made = PreparedInsert & { readonly entry?: AddedEntry | undefined };
 
 export class Deliveries {
   readonly #ports: DeliveryPorts;

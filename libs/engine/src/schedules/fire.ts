@@ -71,7 +71,7 @@ function portionsOf(schedules: readonly Schedule[]): readonly (readonly Schedule
 async function fireOnce(ports: FirePorts, due: readonly Schedule[]): Promise<readonly Schedule[]> {
   const begun = await begin(ports, due);
   if (begun.length === 0) return [];
-  const slots = await underWay(ports, begun);
+  const slots = await readPending(ports, begun);
   const outcomes = await insertMessages(ports, slots);
   const ended = await end(ports, slots, outcomes);
   const now = ports.clock.now();
@@ -95,7 +95,7 @@ async function begin(ports: FirePorts, due: readonly Schedule[]): Promise<readon
   for (const [i, { schedule, slot, skipped }] of advancing.entries()) {
     // Another scheduler was faster, or a caller has changed the schedule.
     if (!written[i]) continue;
-    if (skipped > 0) tellSkipped(ports, schedule, skipped);
+    if (skipped > 0) reportSkipped(ports, schedule, skipped);
     if (slot === undefined) continue;
     metricsOf(ports).observe(
       "posthaste_schedule_lateness_seconds",
@@ -141,13 +141,13 @@ function firingAt(
   }
 }
 
-function tellSkipped(ports: FirePorts, schedule: Schedule, skipped: number): void {
+function reportSkipped(ports: FirePorts, schedule: Schedule, skipped: number): void {
   metricsOf(ports).count("posthaste_schedule_slots_total", "skipped", skipped);
   ports.log.warn("schedule.skipped", { tenant: schedule.tenant, schedule: schedule.id, skipped });
 }
 
 /** Reads the schedules again, with bodies: a schedule replaced in the meantime fires as it is now, and a removed one does not fire. */
-async function underWay(
+async function readPending(
   { schedules, ids }: FirePorts,
   begun: readonly Schedule[],
 ): Promise<readonly SlotMessage[]> {

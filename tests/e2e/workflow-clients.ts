@@ -2,9 +2,9 @@
  * A server, an endpoint of workflows and a third party for the tests of one file, with the clients of the SDK. They are there
  * once `startBeforeTests` has been called at the top of the file.
  */
-import { afterAll, beforeAll, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, jest } from "@jest/globals";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
-import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
+import { Client, serve, type TriggerOptions, type WorkflowServeOptions } from "@upstash/workflow";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
@@ -28,12 +28,33 @@ export function startBeforeTests(): void {
     client = new Client(clientSettings());
     qstashClient = new Qstash(clientSettings());
   });
+  // An endpoint reports the end to the server after its route has returned.
+  afterEach(async () => {
+    for (const id of started.splice(0)) await hasEnded(id);
+  });
   afterAll(async () => {
     await endpoint.stop();
     await third.stop();
     await server.stop();
   });
 }
+
+/** The runs to await after the test. */
+export const started: string[] = [];
+
+/** Starts a run, whose end is awaited after the test. */
+export async function trigger(options: TriggerOptions): Promise<string> {
+  const { workflowRunId } = await client.trigger(options);
+  started.push(workflowRunId);
+  return workflowRunId;
+}
+
+/** Waits for the end of a run, whichever way it ends: its history is then no longer served. */
+export const hasEnded = (id: string) =>
+  eventually(
+    async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
+    (status) => status === 404,
+  );
 
 export const clientSettings = () => ({
   baseUrl: `http://127.0.0.1:${server.port}`,

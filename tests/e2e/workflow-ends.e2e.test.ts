@@ -1,28 +1,20 @@
 /** Tests how workflows fail and are cancelled and begun again, with the npm package `@upstash/workflow`, unmodified, against the server. */
-import { afterEach, describe, expect, it } from "@jest/globals";
-import { WorkflowNonRetryableError, type TriggerOptions } from "@upstash/workflow";
+import { describe, expect, it } from "@jest/globals";
+import { WorkflowNonRetryableError } from "@upstash/workflow";
 import { eventually } from "./client.ts";
-import { client, endpoint, server, startBeforeTests, third, workflow } from "./workflow-clients.ts";
+import {
+  client,
+  endpoint,
+  hasEnded,
+  server,
+  startBeforeTests,
+  started,
+  third,
+  trigger,
+  workflow,
+} from "./workflow-clients.ts";
 
 startBeforeTests();
-
-/** Waits for the end of a run, whichever way it ends: its history is then no longer served. */
-const hasEnded = (id: string) =>
-  eventually(
-    async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
-    (status) => status === 404,
-  );
-
-const started: string[] = [];
-const trigger = async (options: TriggerOptions): Promise<string> => {
-  const { workflowRunId } = await client.trigger(options);
-  started.push(workflowRunId);
-  return workflowRunId;
-};
-// An endpoint reports the end to the server after its route has returned.
-afterEach(async () => {
-  for (const id of started.splice(0)) await hasEnded(id);
-});
 
 describe("a workflow", () => {
   it("fails when its retries are used, and its failure function receives the reason, once", async () => {

@@ -1,6 +1,6 @@
 /** Tests workflows that call others and wait for them, with the npm package `@upstash/workflow`, unmodified, against the server. */
-import { afterEach, describe, expect, it } from "@jest/globals";
-import { WorkflowNonRetryableError, type TriggerOptions } from "@upstash/workflow";
+import { describe, expect, it } from "@jest/globals";
+import { WorkflowNonRetryableError } from "@upstash/workflow";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
 import { once } from "node:events";
@@ -10,33 +10,17 @@ import {
   type Context,
   client,
   endpoint,
+  hasEnded,
   qstashClient,
   receiver,
-  server,
   startBeforeTests,
+  started,
   third,
+  trigger,
   workflow,
 } from "./workflow-clients.ts";
 
 startBeforeTests();
-
-/** Waits for the end of a run, whichever way it ends: its history is then no longer served. */
-const hasEnded = (id: string) =>
-  eventually(
-    async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
-    (status) => status === 404,
-  );
-
-const started: string[] = [];
-const trigger = async (options: TriggerOptions): Promise<string> => {
-  const { workflowRunId } = await client.trigger(options);
-  started.push(workflowRunId);
-  return workflowRunId;
-};
-// An endpoint reports the end to the server after its route has returned.
-afterEach(async () => {
-  for (const id of started.splice(0)) await hasEnded(id);
-});
 
 describe("a workflow", () => {
   it("calls a third party, which sees nothing of the run: two deliveries at the endpoint", async () => {

@@ -1,10 +1,6 @@
 /** Tests the steps of workflows with the npm package `@upstash/workflow`, unmodified, against the server. */
-import { afterEach, describe, expect, it } from "@jest/globals";
-import {
-  WorkflowNonRetryableError,
-  WorkflowRetryAfterError,
-  type TriggerOptions,
-} from "@upstash/workflow";
+import { describe, expect, it } from "@jest/globals";
+import { WorkflowNonRetryableError, WorkflowRetryAfterError } from "@upstash/workflow";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
 import { once } from "node:events";
@@ -14,33 +10,18 @@ import {
   type Context,
   client,
   endpoint,
+  hasEnded,
   qstashClient,
   receiver,
   server,
   startBeforeTests,
+  started,
   third,
+  trigger,
   workflow,
 } from "./workflow-clients.ts";
 
 startBeforeTests();
-
-/** Waits for the end of a run, whichever way it ends: its history is then no longer served. */
-const hasEnded = (id: string) =>
-  eventually(
-    async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
-    (status) => status === 404,
-  );
-
-const started: string[] = [];
-const trigger = async (options: TriggerOptions): Promise<string> => {
-  const { workflowRunId } = await client.trigger(options);
-  started.push(workflowRunId);
-  return workflowRunId;
-};
-// An endpoint reports the end to the server after its route has returned.
-afterEach(async () => {
-  for (const id of started.splice(0)) await hasEnded(id);
-});
 
 describe("a workflow", () => {
   it("runs its steps in sequence, each once, one delivery more than steps", async () => {

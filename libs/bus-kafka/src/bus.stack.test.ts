@@ -1,19 +1,18 @@
 /** Properties of the bus that its contract leaves open and that Kafka decides, on the broker of the stack. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type Hint, type SettledEvent, type Topic } from "@posthaste/ports";
-import { Kafka, logLevel } from "kafkajs";
 import { encode } from "./codec.ts";
+import { type Beside, openBeside } from "./beside.fixture.ts";
 import { aHint, aSettled, eventually, refuses, publishFacts } from "./events.fixture.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
 const testMsMax = 180_000;
 let buses: OpenBuses;
-let kafka: Kafka;
+let beside: Beside;
 
 beforeEach(() => {
   buses = openBuses();
-  const { brokers } = buses;
-  kafka = new Kafka({ brokers: [...brokers], clientId: "beside", logLevel: logLevel.NOTHING });
+  beside = openBeside(buses);
 });
 afterEach(() => buses.close(), testMsMax);
 
@@ -29,43 +28,14 @@ const hearing =
 type Raw = { key: string | null; value: Buffer | null; headers?: Record<string, string> };
 
 async function sayRaw(topic: string, messages: Raw[]): Promise<void> {
-  const producer = kafka.producer({ createPartitioner: () => () => 0 });
+  const producer = beside.kafka.producer({ createPartitioner: () => () => 0 });
   await producer.connect();
   await producer.send({ topic: buses.prefix + topic, messages });
   await producer.disconnect();
 }
 
-/** Returns the first `count` messages of a topic, as they are stored. */
-async function all(topic: string, count: number) {
-  const consumer = kafka.consumer({ groupId: `${buses.prefix}beside.${topic}` });
-  const read: { key: string | undefined; value: Buffer | null; headers: Record<string, string> }[] =
-    [];
-  await consumer.connect();
-  await consumer.subscribe({ topic: buses.prefix + topic, fromBeginning: true });
-  await consumer.run({
-    eachMessage: async ({ message: { key, value, headers = {} } }) => {
-      const texts: Record<string, string> = {};
-      for (const [name, text] of Object.entries(headers)) texts[name] = String(text);
-      read.push({ key: key?.toString(), value, headers: texts });
-    },
-  });
-  await eventually(() => read.length >= count);
-  await consumer.disconnect();
-  return read;
-}
-
-async function asAdmin<R>(task: (admin: ReturnType<Kafka["admin"]>) => Promise<R>): Promise<R> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    return await task(admin);
-  } finally {
-    await admin.disconnect();
-  }
-}
-
 const committed = (group: string, topic: string): Promise<number> =>
-  asAdmin(async (admin) => {
+  beside.asAdmin(async (admin) => {
     const name = buses.prefix + topic;
     const groupId = `${buses.prefix}${group}.${topic}`;
     const [offsets] = await admin.fetchOffsets({ groupId, topics: [name] });
@@ -76,13 +46,15 @@ const committed = (group: string, topic: string): Promise<number> =>
 
 /** Returns the end of the partition; 0 while the partition is new and has no leader. */
 const endOf = (topic: Topic, partition: number): Promise<number> =>
-  asAdmin(async (admin) => {
-    const ends = await admin.fetchTopicOffsets(buses.prefix + topic);
-    return Number(ends.find((each) => each.partition === partition)?.high ?? 0);
-  }).catch(() => 0);
+  beside
+    .asAdmin(async (admin) => {
+      const ends = await admin.fetchTopicOffsets(buses.prefix + topic);
+      return Number(ends.find((each) => each.partition === partition)?.high ?? 0);
+    })
+    .catch(() => 0);
 
 const removeBefore = (topic: string, offset: number): Promise<void> =>
-  asAdmin(async (admin) => {
+  beside.asAdmin(async (admin) => {
     const name = buses.prefix + topic;
     // Makes the client find the topic's brokers.
     await admin.fetchTopicOffsets(name);
@@ -93,7 +65,7 @@ const removeBefore = (topic: string, offset: number): Promise<void> =>
 const topicResource = 2;
 
 const limitMessageBytes = (topic: string, bytes: number): Promise<unknown> =>
-  asAdmin((admin) =>
+  beside.asAdmin((admin) =>
     admin.alterConfigs({
       validateOnly: false,
       resources: [
@@ -312,7 +284,7 @@ describe("an unreadable event", () => {
         return heard.has(later.id);
       });
 
-      const parked = await all("parked", 2);
+      const parked = await beside.messagesOf("parked", 2);
       expect(parked[0]).toEqual({
         key: "k",
         value: raw,

@@ -8,6 +8,7 @@ export type Asked =
   | { readonly to: "write" | "make"; readonly topics: readonly string[] }
   | { readonly to: "read"; readonly topics: readonly string[]; readonly group: string };
 
+/** Returns undefined if the error does not concern a right. */
 export function missingRight(error: unknown, asked: Asked): string | undefined {
   const types = errorTypesOf(error);
   if (asked.to === "read" && types.includes("GROUP_AUTHORIZATION_FAILED"))

@@ -2,75 +2,47 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { allShards, shardCount } from "@posthaste/domain";
 import { type Topic } from "@posthaste/ports";
-import { Kafka, logLevel } from "kafkajs";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { type Beside, openBeside } from "./beside.fixture.ts";
 import { aHint, aSettled, eventually, publishFacts } from "./events.fixture.ts";
 import { type KafkaBus, type KafkaBusOptions } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
 const testMsMax = 180_000;
 let buses: OpenBuses;
-let kafka: Kafka;
+let beside: Beside;
 
 beforeEach(() => {
   buses = openBuses();
-  const { brokers } = buses;
-  kafka = new Kafka({ brokers: [...brokers], clientId: "beside", logLevel: logLevel.NOTHING });
+  beside = openBeside(buses);
 });
 afterEach(() => buses.close(), testMsMax);
 
-/** Returns the first `count` messages of a topic, as they are stored. */
-async function all(topic: string, count: number) {
-  const consumer = kafka.consumer({ groupId: `${buses.prefix}beside.${topic}` });
-  const read: { key: string | undefined; value: Buffer | null; headers: Record<string, string> }[] =
-    [];
-  await consumer.connect();
-  await consumer.subscribe({ topic: buses.prefix + topic, fromBeginning: true });
-  await consumer.run({
-    eachMessage: async ({ message: { key, value, headers = {} } }) => {
-      const texts: Record<string, string> = {};
-      for (const [name, text] of Object.entries(headers)) texts[name] = String(text);
-      read.push({ key: key?.toString(), value, headers: texts });
-    },
-  });
-  await eventually(() => read.length >= count);
-  await consumer.disconnect();
-  return read;
-}
-
-async function asAdmin<R>(task: (admin: ReturnType<Kafka["admin"]>) => Promise<R>): Promise<R> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    return await task(admin);
-  } finally {
-    await admin.disconnect();
-  }
-}
-
 const partitionsOf = (topic: string): Promise<number | undefined> =>
-  asAdmin(async (admin) => {
+  beside.asAdmin(async (admin) => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [buses.prefix + topic] });
     return topics[0]?.partitions.length;
   });
 
 const grow = (topic: Topic, count: number): Promise<unknown> =>
-  asAdmin((admin) =>
+  beside.asAdmin((admin) =>
     admin.createPartitions({ topicPartitions: [{ topic: buses.prefix + topic, count }] }),
   );
 
 /** Returns the end of the partition; 0 while the partition is new and has no leader. */
 const endOf = (topic: Topic, partition: number): Promise<number> =>
-  asAdmin(async (admin) => {
-    const ends = await admin.fetchTopicOffsets(buses.prefix + topic);
-    return Number(ends.find((each) => each.partition === partition)?.high ?? 0);
-  }).catch(() => 0);
+  beside
+    .asAdmin(async (admin) => {
+      const ends = await admin.fetchTopicOffsets(buses.prefix + topic);
+      return Number(ends.find((each) => each.partition === partition)?.high ?? 0);
+    })
+    .catch(() => 0);
 
 const topicResource = 2;
 
 const settingOf = (topic: string, name: string): Promise<string | undefined> =>
-  asAdmin(async (admin) => {
+  beside.asAdmin(async (admin) => {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
       resources: [{ type: topicResource, name: buses.prefix + topic, configNames: [name] }],
@@ -135,7 +107,7 @@ it(
 
     await eventually(() => contexts.length > 0);
     expect(contexts[0]).toEqual({ traceparent });
-    expect((await all("message.settled", 1))[0]?.headers).toEqual({ traceparent });
+    expect((await beside.messagesOf("message.settled", 1))[0]?.headers).toEqual({ traceparent });
   },
   testMsMax,
 );

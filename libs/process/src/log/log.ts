@@ -2,7 +2,7 @@ import { type Clock, type Log, type LogFields } from "@posthaste/ports";
 import { pino } from "pino";
 import { loggable } from "./fields.ts";
 import { humanLine, type Level, levels } from "./human-line.ts";
-import { jsonOutput, writeHuman } from "./standard-output.ts";
+import { humanOutput, jsonOutput } from "./standard-output.ts";
 
 export type LogOptions = {
   readonly service: string;
@@ -47,6 +47,6 @@ function jsonEmitter({ service, level, clock, write }: LogOptions): Emit {
   return (severity, event, fields) => logger[severity](fields, event);
 }
 
-function humanEmitter({ clock, write = writeHuman }: LogOptions): Emit {
+function humanEmitter({ clock, write = humanOutput() }: LogOptions): Emit {
   return (level, event, fields) => write(humanLine(clock.now(), level, event, fields));
 }

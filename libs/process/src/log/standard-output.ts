@@ -9,9 +9,10 @@ const waitingBytesMax = 1024 * 1024;
 
 const passOver = (): void => undefined;
 
-export function writeHuman(line: string): void {
+/** Returns a function that writes a line. */
+export function humanOutput(): (line: string) => void {
   outliveErrors();
-  process.stdout.write(line);
+  return (line) => void process.stdout.write(line);
 }
 
 /** Returns a stream for pino, which writes to the file itself and not to Node's stream. */

@@ -23,6 +23,7 @@ export const growth: Scenario = {
     try {
       return await run(stage, folders[0].path, folders[1].path);
     } finally {
+      // The processes stop before their folders are removed.
       await stage.stopAll();
       for (const folder of folders) folder.remove();
     }

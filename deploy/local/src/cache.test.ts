@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { cached } from "./cache.ts";
 
+/** A pid that no process has: Linux gives out pids below 4,194,304. */
 const deadPid = 2 ** 22 + 1;
 let cache: string;
 

@@ -67,6 +67,7 @@ export type FanOutRows = Alarms & {
    * write.
    */
   readonly removeChildren: (positions: string) => void;
+  /** Returns the positions of fan-outs without children that were expanded before `endedBefore`. */
   readonly removable: (shards: string, endedBefore: number, limit: number) => readonly number[];
   readonly remove: (positions: string) => void;
 };

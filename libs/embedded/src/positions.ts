@@ -4,6 +4,7 @@ import { type Clock, type Ids, type Random } from "@posthaste/ports";
 
 export type Positions = {
   next(): number;
+  /** Reserves `count` positions in a row, and returns the first. */
   reserve(count: number): number;
   readonly at: (time: number) => number;
 };
@@ -12,7 +13,9 @@ export type Positions = {
 const epochMs = 1_704_067_200_000;
 const positionsPerMs = 4_096;
 
+/** Returns the first position of a millisecond. */
 export const positionAt = (time: number): number => Math.max(0, time - epochMs) * positionsPerMs;
+/** Returns the millisecond of a position. */
 export const timeOfPosition = (position: number): number =>
   epochMs + Math.floor(position / positionsPerMs);
 

@@ -140,6 +140,7 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
   }
 }
 
+/** Releases the claims at `positions` (a JSON array). */
 function release(db: DatabaseSync, positions: string, now: number): void {
   const claimed = `position IN (SELECT value FROM json_each(?)) AND ${isKnownFormat}`;
   db.prepare(`

@@ -33,6 +33,7 @@ export function changesOf(
 export type AccountFollower = {
   /** Reads the changed tenants. A change that was answered before the call has been read when the promise resolves. */
   readonly refresh: () => Promise<void>;
+  /** Reads one tenant, whether or not it changed. */
   readonly look: (tenant: TenantId) => Promise<void>;
 };
 

@@ -32,6 +32,7 @@ export type Rung =
   /** The deadline of a wait of this run has passed. */
   | { readonly kind: "run"; readonly run: RunRef };
 
+/** `more`: the sources that reached their limit. */
 export type Rings = { readonly rung: readonly Rung[]; readonly more: ReadonlySet<AlarmSource> };
 
 export interface Alarms {
@@ -44,5 +45,6 @@ export interface Alarms {
     limitOfEach: number,
     sources?: readonly AlarmSource[],
   ): Promise<Rings>;
+  /** Returns the earliest alarm of `shards` and `sources`. */
   next(shards: readonly number[], sources?: readonly AlarmSource[]): Promise<number | undefined>;
 }

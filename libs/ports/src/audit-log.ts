@@ -32,6 +32,7 @@ export type AuditEntry = {
 export type AuditPage = {
   /** Absent for entries of all tenants, and of none. */
   readonly tenant?: TenantId;
+  /** The id of the last entry of the page before. */
   readonly before?: string;
   readonly limit: number;
   readonly now: number;

@@ -74,6 +74,7 @@ export interface EventBus {
     handle: Handler<T>,
     options?: SubscribeOptions,
   ): Promise<() => Promise<void>>;
+  /** Reports whether the bus accepts events now, as far as this process knows. */
   isUp(): boolean;
   /** Returns how many bytes of hints with records the bus would accept now. Beyond that, it drops them as it drops other hints. */
   freeRecordBytes(): number;

@@ -12,6 +12,7 @@ import {
 
 export type LogEntry = {
   readonly event: LogEvent;
+  /** The configuration of the message, without its body. */
   readonly message: Configuration;
   /** The attempt's fact; present on ERROR, RETRY and FAILED. */
   readonly fact?: AttemptFact;

@@ -47,6 +47,7 @@ export type Admitted = {
   readonly flows: readonly FlowId[];
   /** The messages that the deletion of the queue left to be cancelled, at most 500. */
   readonly ended: readonly MessageId[];
+  /** Whether another look finds more to do now. */
   readonly more: boolean;
 };
 

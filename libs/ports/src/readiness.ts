@@ -9,6 +9,7 @@ export type Readiness = {
   watch(part: string, need: Need, reasonOf: () => string | undefined): void;
   /** Returns why the process is not ready; empty when it is ready. */
   missing(): readonly string[];
+  /** Returns the helpful parts that are away. */
   degraded(): readonly string[];
 };
 

@@ -108,6 +108,7 @@ export interface RunStore {
     after: RunRef | undefined,
     limit: number,
   ): Promise<readonly RunRef[]>;
+  /** Returns undefined when the run has no such part. */
   part(run: RunRef, name: string): Promise<RunPart | undefined>;
   /** Returns entries of the history from rank `from` on, as many as `runReadBytesMax` holds; none after the last. */
   history(run: Run, from: number): Promise<readonly HistoryEntry[]>;

@@ -40,6 +40,7 @@ export type SearchIndex = {
 export interface SearchIndexes {
   /** Returns all indexes, oldest first. */
   list(): Promise<readonly SearchIndex[]>;
+  /** Returns a page of that list, after `after`. */
   page(page: {
     readonly after: Pick<SearchIndex, "createdAt" | "id"> | undefined;
     readonly limit: number;
@@ -59,6 +60,7 @@ export async function* indexPages(
   indexes: Pick<SearchIndexes, "page">,
 ): AsyncGenerator<readonly SearchIndex[]> {
   let after: SearchIndex | undefined;
+  // Each page begins after the last one, so the loop ends with the indexes.
   for (;;) {
     const page = await indexes.page({ after, limit: indexesPerPageMax });
     after = page.at(-1);

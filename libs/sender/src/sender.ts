@@ -37,6 +37,7 @@ export type SenderSettings = {
   readonly connectionsPerOriginMax: number;
   /** The origins without a running call whose connections are kept. */
   readonly originsMax: number;
+  /** Connections without a call that are kept. */
   readonly idleConnectionsMax: number;
   /** All connections. A new one above this closes some that have no call, if there are any. */
   readonly connectionsMax: number;

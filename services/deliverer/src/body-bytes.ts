@@ -41,6 +41,7 @@ export class BodyBytes {
     return bytes === 0 || this.#shares.fit(tenant, this.#slots.addressOf(tenant, origin), bytes);
   }
 
+  /** Returns undefined for a light body. */
   take(tenant: TenantId, origin: number, bytes: number): Counted | undefined {
     return bytes === 0
       ? undefined

@@ -107,6 +107,7 @@ export class Claiming {
     return true;
   }
 
+  /** Gives back a claim that an insert has made. */
   giveBack(attempt: Attempt<"waiting">): void {
     this.#keep(attempt);
     void this.#parts.settling.giveBack(attempt);
@@ -277,6 +278,7 @@ export class Claiming {
     if (isAnyFound) this.serveLines();
   }
 
+  /** Resolves to the number of hints that were added. */
   async #pull(drained: Drained): Promise<number> {
     const hints = await this.#ports.records.pull(drained.tenant, pullMax, drained.except);
     const fresh = hints.filter((hint) => !this.#parts.attempts.waitsForEnd(hint));

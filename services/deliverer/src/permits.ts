@@ -196,6 +196,7 @@ export class Permit {
     this.#counts.caps.free(this.tenant, id);
   }
 
+  /** Gives back slot, place in line and bytes. */
   end(): void {
     this.giveSlotBack();
     const counted = this.#counted;

@@ -35,6 +35,7 @@ export type PresenceParts = {
 const busyFromMs = 250;
 const easedBelowMs = 150;
 
+/** How often gateways read the roster while they name few messages; more often under load. */
 const readEveryMs = 500;
 /** How long named messages may still arrive after leaving: a gateway's read, its insert and the hint. */
 const namedAfterLeavingMs = 2_000;

@@ -390,6 +390,7 @@ const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[])
   message.queue === undefined &&
   message.turnOf === undefined;
 
+/** Returns the bytes of the answer, which all items of a settlement share. */
 function answerBytesOf({ answer, append }: Settlement): number {
   let bytes = answer?.length ?? 0;
   for (const { response } of append) bytes = Math.max(bytes, response?.body.length ?? 0);

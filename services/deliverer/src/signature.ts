@@ -39,6 +39,7 @@ function padsOf(key: Buffer): Pads {
   return { inner: block.map((byte) => byte ^ 0x36), outer: block.map((byte) => byte ^ 0x5c) };
 }
 
+/** Returns the MAC of an ASCII text. */
 function macOf(text: string, { inner, outer }: Pads): string {
   const first = Buffer.allocUnsafe(blockBytes + text.length);
   first.set(inner);

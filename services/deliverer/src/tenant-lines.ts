@@ -110,6 +110,7 @@ export class TenantLines {
     if (line) this.blocked.put(key, line);
   }
 
+  /** Returns false when the line is not blocked. */
   unblock(key: LineKey): boolean {
     const line = this.blocked.remove(key);
     if (line) this.ready.put(key, line);

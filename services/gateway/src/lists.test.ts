@@ -38,6 +38,7 @@ async function start(...given: Parameters<typeof startGateway>): Promise<Gateway
   return gateway;
 }
 
+/** 29 KB. */
 const fatHeaders = ["a", "b", "c", "d"].map((name) => [`X-${name}`, "v".repeat(7_250)] as const);
 const rows = 150;
 const eachRow = Array.from({ length: rows }, (_, n) => n);

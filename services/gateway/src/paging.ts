@@ -23,6 +23,7 @@ export type Paging = {
     scope: ListScope & { readonly filter: F },
     page: PageQuery,
   ): OpenedPage<F> | Fault;
+  /** Returns undefined at the end of the list. */
   seal(
     scope: ListScope,
     opened: Pick<OpenedPage<object>, "startAt">,

@@ -23,7 +23,7 @@ export function spendQuota(
   need: QuotaNeed,
 ): Promise<QuotaRefusal | undefined> | undefined {
   if (parts.isClosed()) return Promise.resolve({ refused: closed });
-  // One message was counted when the publish was let in.
+  // The guards have counted one message already.
   parts.backlog.add(tenant, need.messages - 1);
   const spending = parts.rates.spendMessages(tenant, () => need.messages);
   if (!spending && need.queues.length === 0) return undefined;

@@ -155,6 +155,7 @@ export async function inSpan<R extends { readonly status: number }>(
   }
 }
 
+/** Adds the request's trace to one of its commands, if the request is traced. */
 export function inTrace(tracer: Tracer, command: PublishCommand): PublishCommand {
   const trace = tracer.isOn ? tracer.current() : undefined;
   return trace === undefined ? command : { ...command, trace };

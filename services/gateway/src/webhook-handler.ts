@@ -30,6 +30,7 @@ const prefix = "/v2/workflows/hooks/";
 const route = `${prefix}{user}/{runId}/{eventId}`;
 const bodyBytesMax = 1024 * 1024;
 
+/** Returns undefined when the request is not for a webhook. */
 export function webhookTargetOf(url: string): WebhookTarget | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const [path = ""] = url.slice(prefix.length).split("?");

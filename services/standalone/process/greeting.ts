@@ -11,6 +11,7 @@ export type Greeting = {
   readonly port: number;
   /** Undefined when the management API is off. */
   readonly managementPort: number | undefined;
+  /** Undefined if tokens are not printed. */
   readonly token: string | undefined;
 };
 

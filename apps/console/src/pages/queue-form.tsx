@@ -11,6 +11,7 @@ import { curlOf } from "../rules/curl.ts";
 import { useState } from "react";
 
 type Props = {
+  /** Undefined for a new queue. */
   readonly queue?: Queue;
   readonly close: () => void;
   readonly done: (name: string) => void;

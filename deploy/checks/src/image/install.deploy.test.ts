@@ -150,6 +150,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
     async () => {
       const check = join(app, "deploy/image/healthcheck.js");
 
+      // Port 1 has no listener.
       expect(await run(node, [check], { env: { POSTHASTE_PORT: "1" } })).toMatchObject({ code: 1 });
     },
     msMax,

@@ -4,6 +4,7 @@ import { SignJWT } from "jose";
 
 export const keys = { current: "sig_current", next: "sig_next" };
 export const url = "https://a.example/x?y=%20";
+/** Unix milliseconds. */
 export const now = 1_700_000_000_000;
 const lifeSeconds = 300;
 

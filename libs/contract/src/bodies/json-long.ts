@@ -17,6 +17,7 @@ export type LongString = StringSize & {
 export type WithLong = {
   /** The object, with an empty string in place of the long one. */
   readonly json: unknown;
+  /** Absent if the string is in `json`. */
   readonly long?: LongString;
 };
 

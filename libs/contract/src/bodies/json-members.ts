@@ -32,7 +32,7 @@ export function* readMembers(
 /** A class, since the loop inside the generator would take ten times as long for each byte. */
 class MemberScan {
   readonly #text: Uint8Array;
-  /** The same bytes, to read names from. */
+  /** `#text` as a Buffer, to read names from. */
   readonly #bytes: Buffer;
   readonly #names: ReadonlySet<string>;
   readonly #found = new Map<string, Member>();

@@ -44,6 +44,7 @@ export function readJson(
   return path ? repeated(field === "body" ? "" : field, path) : { json };
 }
 
+/** Returns undefined for text that is not JSON. */
 function parsed(text: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(text));

@@ -149,6 +149,7 @@ const tooManyItems = fault(
   `[${itemsMax}]: a batch may have at most ${itemsMax} items`,
 );
 
+/** Returns the headers of a value that may not be an item. */
 function namesIn(json: unknown): readonly string[] {
   const item: { readonly headers?: unknown } = Object(json) as object;
   return Object.entries(Object(item.headers) as object).flatMap(([name, value]) => [

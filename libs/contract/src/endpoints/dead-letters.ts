@@ -50,6 +50,7 @@ export const deadLetterSchema = publishedSchema
 
 export type DeadLetterJson = JsonOf<typeof deadLetterSchema>;
 
+/** `runs`: dead letters of runs are listed. */
 type DeadLetterListQuery = DeadLetterQuery | { readonly runs: FailedRunQuery };
 
 export type DeadLetterQuery = { readonly filter: DeadLetterFilter; readonly page: PageQuery };

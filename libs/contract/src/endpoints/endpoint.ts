@@ -24,6 +24,7 @@ export type EndpointKind = OperationKind;
 export type QueryRow<Query> = {
   /** Every accepted name; any other is refused. */
   readonly names: ReadonlySet<string>;
+  /** `search` is the text after the `?`. */
   readonly parse: (search: string) => Query | Fault;
 };
 
@@ -38,6 +39,7 @@ export type BodyRow<Body> = {
 
 export type AnswerRow = {
   readonly says: string;
+  /** Absent if the body is empty. */
   readonly schema?: z.ZodType;
   /** The body comes only if it was asked for; otherwise it is empty. */
   readonly mayBeEmpty?: true;
@@ -95,6 +97,7 @@ export type ParameterOf<Path extends string> = Path extends `${string}{${infer N
   : never;
 
 export type AskedOf<Spec extends EndpointSpec> = {
+  /** Returns a parameter of the path, decoded. */
   readonly param: (name: ParameterOf<Spec["path"]>) => string;
   readonly query: Spec["query"];
   readonly body: Spec["body"];

@@ -139,6 +139,7 @@ export const messageLog = {
 const eventsMax = 1_000;
 const messagesMax = 10;
 
+/** `search` is the text after the `?`. */
 export function parseLogQuery(search: string): LogQuery | Fault {
   const values = readQuery(search, logParameters, withoutEffect);
   return isFault(values) ? values : logQueryOf(values, "latestFirst");

@@ -65,6 +65,7 @@ export const overview = {
   }),
 };
 
+/** `search` is the text after the `?`. */
 export function parseCountsQuery(search: string): CountsQuery | Fault {
   const values = readQuery(search, countNames);
   if (isFault(values)) return values;

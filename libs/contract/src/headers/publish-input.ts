@@ -7,6 +7,7 @@ export type FlatHeaders = readonly string[];
 
 export type OverridesInput = Bounds & {
   readonly rawHeaders: FlatHeaders;
+  /** Configuration given in the query, see `splitQueryConfig`. */
   readonly queryConfig?: FlatHeaders;
 };
 

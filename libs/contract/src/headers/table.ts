@@ -139,6 +139,7 @@ function ruleOf({ example, fallback, rule, suffix }: HeaderRule): HeaderRule {
   return { suffix, rule, fallback, example };
 }
 
+/** Suffixes as they are written, by lower case. */
 export const suffixes: ReadonlyMap<string, string> = new Map(
   headerRules.map(({ suffix }) => [suffix.toLowerCase(), suffix]),
 );

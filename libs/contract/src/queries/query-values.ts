@@ -8,6 +8,7 @@ import { unknownText } from "../wire/unknown-name.ts";
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
 
 const noNames: ReadonlySet<string> = new Set();
+/** A URL is the longest value. */
 const valueLengthMax = limits.urlLengthMax;
 export const valuesMax = 1_000;
 
@@ -19,6 +20,7 @@ const tokenName = "qstash_token";
  */
 export const withoutEffect: ReadonlySet<string> = new Set(["api"]);
 
+/** `search` is the text after the `?`. */
 export function readQuery(
   search: string,
   known: ReadonlySet<string>,

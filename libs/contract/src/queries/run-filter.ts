@@ -112,6 +112,7 @@ export type RunLogQuery = {
   readonly page: PageQuery;
   /** Lists only runs with a step that is being retried. */
   readonly isRetried: boolean;
+  /** Whether the parts of runs and the attempts of their steps are read, too. */
   readonly withSteps: boolean;
   /** Set when events of runs are listed instead of runs: all events, or those that led to `state`. */
   readonly events?: { readonly state?: string };
@@ -120,6 +121,7 @@ export type RunLogQuery = {
 export type RunMessageQuery = {
   readonly filter: RunFilter;
   readonly page: PageQuery;
+  /** Absent for every state. */
   readonly state?: string;
   /** Absent for every message. */
   readonly messageIds?: ReadonlySet<string>;

@@ -41,6 +41,7 @@ const stateNames = {
   canceled: "CALLBACK_CANCELED",
 } as const;
 
+/** Returns undefined for a run without one. */
 export function functionState(run: Run): FunctionState | undefined {
   const told = isFailed(run) ? run.state.failure.function : undefined;
   return told && stateNames[told.state];
@@ -92,6 +93,7 @@ export const failureError = (reading: Reading): string | undefined =>
       )
     : undefined;
 
+/** Returns the dead letter's id, while the run is a dead letter. */
 export const letterJson = (run: Run) =>
   isFailed(run) && run.state.failure.inDlq ? { dlqId: run.state.failure.dlqId } : {};
 

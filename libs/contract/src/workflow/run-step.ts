@@ -311,6 +311,7 @@ export function bodyOfRun(
   return readableBody(body, { redaction, sha256, ...max });
 }
 
+/** Returns a body as text; base64 if it is not text. */
 export function textIn(body: ReadableBody | undefined): string | undefined {
   if (!body || body.kind === "none") return undefined;
   return body.kind === "text" ? body.text : body.base64;

@@ -17,6 +17,7 @@ import { byTime, type Index } from "../indexes.ts";
 export type StoredFanOut = FanOutTarget & {
   readonly _id: MessageId;
   readonly tenant: TenantId;
+  /** Absent in format 1. */
   readonly format?: number;
   readonly shard: number;
   readonly queue?: QueueId;

@@ -108,6 +108,7 @@ const isLive = (record: MessageRecord): record is InState<LiveKind> => !isFinish
 type Planned = Ended & Pick<Cancellation, "next" | "epoch">;
 type Write = AnyBulkWriteOperation<StoredRecord>;
 
+/** Reports whether the record ends with an empty outbox. */
 const isWhole = ({ record, fact }: Ended): boolean =>
   fact ? owesOnlyLog(record, fact) : record.outbox.length === 0;
 

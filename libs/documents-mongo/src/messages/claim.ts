@@ -106,10 +106,12 @@ function claiming(
   ];
 }
 
+/** The filter for `isClaimable` of the domain. */
 const unclaimed = (now: number): readonly Filter<StoredRecord>[] => [
   { state: "due" satisfies LiveKind, ...grantHolds(now) },
   { state: "held" satisfies LiveKind, dueAt: { $lte: now }, lane: { $exists: false } },
 ];
+/** The filter for `isLeaseOver` of the domain. */
 const leaseIsPast = (now: number, setAheadMs: number): Filter<StoredRecord> => ({
   state: "claimed" satisfies LiveKind,
   $or: [

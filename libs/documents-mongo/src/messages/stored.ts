@@ -109,6 +109,7 @@ export type StoredRecord = StateFields &
     readonly repeatableUntil?: number;
     readonly tombstoneUntil?: number;
     readonly told?: OwnTold;
+    /** The kept part of the answer that delivered the message (kept-bodies.ts). */
     readonly answer?: Uint8Array;
     /** Fields of a kept body (kept-bodies.ts): its tenant, when the message ended, and until when a tombstone is needed. */
     readonly keptOf?: TenantId;

@@ -76,6 +76,7 @@ const archived = "item.message";
 export const archivedConditions = messageConditionsAt(archived);
 export const recordConditions = messageConditionsAt("message");
 
+/** Reports whether the filter asks for a rare field. */
 export const asksForTerm = (filter: MessageFilter): boolean =>
   termNames.some((name) => filter[name] !== undefined);
 

@@ -108,6 +108,7 @@ async function portioned<T, R>(
   work: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
   const done: R[] = [];
+  // Bounded by the items.
   for (let from = 0; from < items.length; from += atOnceMax)
     done.push(...(await Promise.all(items.slice(from, from + atOnceMax).map(work))));
   return done;

@@ -30,6 +30,7 @@ type OwnOrigin = { readonly host: string; readonly port: number };
 
 export type DestinationPolicySettings = {
   readonly allowLoopback?: boolean;
+  /** `POSTHASTE_ALLOW_PRIVATE_CIDRS`, split. */
   readonly allowPrivateCidrs?: readonly string[];
   readonly allowMetadata?: boolean;
   readonly anyPort?: boolean;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "@jest/globals";
 import { shardOf } from "../shared/shards.ts";
 import { aFlow, aQueue, newId } from "@posthaste/testing";
-import { dueAtOf, type Gate, isForeign, nextGate, shardOfMessage } from "./gates.ts";
+import { dueAtOf, type Gate, isForeign, stateAtNextGate, shardOfMessage } from "./gates.ts";
 import { type Lanes } from "./lane.ts";
 
 const now = 1_000_000;
 const id = newId();
 
 describe("the next gate", () => {
-  it.each<[string, Lanes, Gate, number, ReturnType<typeof nextGate>]>([
+  it.each<[string, Lanes, Gate, number, ReturnType<typeof stateAtNextGate>]>([
     ["is nothing without a time and a flow key", {}, "none", now, { kind: "due", hints: 0 }],
     ["is a time ahead", {}, "none", now + 1, { kind: "held", dueAt: now + 1 }],
     [
@@ -34,7 +34,7 @@ describe("the next gate", () => {
     ],
     ["is nothing once the time has passed", {}, "time", now, { kind: "due", hints: 0 }],
   ])("%s", (_, lanes, passed, dueAt, expected) => {
-    expect(nextGate(lanes, passed, dueAt, now)).toEqual(expected);
+    expect(stateAtNextGate(lanes, passed, dueAt, now)).toEqual(expected);
   });
 });
 

@@ -11,18 +11,28 @@ import { type Lanes, type LanesOf } from "./lane.ts";
 export type Gate = "none" | "queue" | "time";
 
 /** The states after the queue. With a turn the message has passed the queue for good: retries and hand-backs do not change that. */
-type WithTurn = Exclude<NextGate, { kind: "queued" }>;
-type NextGate = Extract<MessageState, { kind: "queued" | "held" | "waiting" | "due" }>;
+type WithTurn = Exclude<StateAtGate, { kind: "queued" }>;
+type StateAtGate = Extract<MessageState, { kind: "queued" | "held" | "waiting" | "due" }>;
 
 /** Returns the state at the next gate. `dueAt` is the message's time, as the caller, a retry or a destination has set it. */
-export function nextGate(
+export function stateAtNextGate(
   lanes: Lanes,
   passed: "queue" | "time",
   dueAt: number,
   now: number,
 ): WithTurn;
-export function nextGate(lanes: Lanes, passed: Gate, dueAt: number, now: number): NextGate;
-export function nextGate(lanes: Lanes, passed: Gate, dueAt: number, now: number): NextGate {
+export function stateAtNextGate(
+  lanes: Lanes,
+  passed: Gate,
+  dueAt: number,
+  now: number,
+): StateAtGate;
+export function stateAtNextGate(
+  lanes: Lanes,
+  passed: Gate,
+  dueAt: number,
+  now: number,
+): StateAtGate {
   const { queue, flow } = lanes satisfies LanesOf<"queue" | "flow">;
   if (passed === "none" && queue !== undefined) return { kind: "queued", queue };
   if (passed !== "time" && dueAt > now) return { kind: "held", dueAt };

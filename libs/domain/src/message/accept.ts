@@ -1,5 +1,5 @@
 /** Accepts messages: from a command to the first state of a record. */
-import { dueAtOf, nextGate, shardOfMessage } from "../lane/gates.ts";
+import { dueAtOf, stateAtNextGate, shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
 import {
@@ -57,7 +57,7 @@ export function accept(message: Message, now: number, unheard = false): MessageR
 }
 
 const firstState = (message: Message, now: number): MessageState =>
-  nextGate(message, "none", dueAtOf(message, now), now);
+  stateAtNextGate(message, "none", dueAtOf(message, now), now);
 
 /**
  * Reports whether a message may be claimed by its own insert, if a slot is reserved for it

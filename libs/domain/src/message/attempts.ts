@@ -12,6 +12,7 @@ export type LoggedAttempt = {
   readonly ended: "delivered" | "failed" | "canceled";
   /** Undefined if no answer came, or an earlier version wrote the log. */
   readonly answered: Answered | undefined;
+  /** Present for a failed attempt. */
   readonly fact?: AttemptFact;
 };
 

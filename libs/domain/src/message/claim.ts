@@ -1,5 +1,5 @@
 /** Claims a record: the right to attempt, for a time, behind a fence (docs/design/record#claims-leases-epochs). */
-import { nextGate } from "../lane/gates.ts";
+import { stateAtNextGate } from "../lane/gates.ts";
 import { isKnownFormat } from "../shared/format.ts";
 import { leaseLossParts, leaseMs } from "../shared/limits.ts";
 import { isLeaseOver } from "../shared/time.ts";
@@ -18,7 +18,7 @@ export function isClaimable(record: MessageRecord, now: number, setAheadMs: numb
     case "due":
       return state.grantUntil === undefined || state.grantUntil > now;
     case "held":
-      return nextGate(message, "queue", state.dueAt, now).kind === "due";
+      return stateAtNextGate(message, "queue", state.dueAt, now).kind === "due";
     case "claimed":
       return isLeaseOver(state.leaseUntil, now, setAheadMs);
     case "queued":
@@ -41,5 +41,6 @@ export function claim(record: MessageRecord, owner: Owner, now: number): InState
   };
 }
 
+/** Returns the parts that a lost claim counts (docs/design/record#poisonous-messages). */
 export const lossOf = ({ renewed }: InState<"claimed">["state"]): number =>
   renewed ? 1 : leaseLossParts;

@@ -23,6 +23,7 @@ export function keptAnswer(message: Judged, body: Uint8Array): Uint8Array | unde
     : new Uint8Array(cutAtCharacter(body, keptAnswerBytesMax));
 }
 
+/** Returns how long the plan keeps bodies. They are not kept longer than the log, without which a message is not read. */
 export const keptMsOf = ({ keepBodiesMs, logMs }: Pick<Plan, "keepBodiesMs" | "logMs">): number =>
   Math.min(keepBodiesMs, logMs);
 

@@ -55,6 +55,7 @@ export type InRun = {
   readonly detects?: "client" | "request";
   /** The message asks its destination to start the run itself. The answer shows which protocol the destination speaks. */
   readonly probes?: true;
+  /** The endpoint fetches the history, which is not sent. */
   readonly fetches?: true;
   /** The endpoint's name of the step that this message reports or asks for; set when the run is traced. */
   readonly stepName?: string;

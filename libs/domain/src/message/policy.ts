@@ -55,6 +55,7 @@ export type CallbackPlan = Own &
     readonly failureCallback?: CallbackPlan;
   };
 
+/** Returns the settings of a callback: its own, and those that it inherits from the policy of its message. */
 export function settingsOfCallback(plan: CallbackPlan, policy: Inherited): CallbackSettings;
 export function settingsOfCallback(plan: CallbackPlan, policy: Inherited): object {
   const settings: Record<string, unknown> = {};

@@ -8,6 +8,7 @@ export type Release =
       readonly next: Extract<MessageState, { kind: "held" }>;
       readonly wakeAt: number;
     }
+  /** The message does not wait for a time. */
   | { readonly kind: "unknown" }
   /** `inQueue`: the turn of its queue decides, and messages ahead of it come first. `asleep`: a step of a run sleeps its full time. */
   | { readonly kind: "inQueue" | "asleep" };

@@ -6,7 +6,7 @@ import {
   type MessageState,
   isFinished,
 } from "./message.ts";
-import { isForeign, nextGate } from "../lane/gates.ts";
+import { isForeign, stateAtNextGate } from "../lane/gates.ts";
 import { alarmOf, alarmOnEntering } from "./alarm.ts";
 import { grantMs, ringAheadMs } from "../shared/limits.ts";
 import { isTooFarAhead, isLeaseOver, isOver } from "../shared/time.ts";
@@ -50,7 +50,7 @@ const ahead = (
  * the record when its hint is dropped.
  */
 function goOn({ message }: MessageRecord, now: number): Pick<Ringing, "next" | "then"> {
-  const next = nextGate(message, "time", now, now);
+  const next = stateAtNextGate(message, "time", now, now);
   return { next, then: next.kind === "waiting" ? "grant" : "hint" };
 }
 

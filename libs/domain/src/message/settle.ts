@@ -1,5 +1,5 @@
 /** Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). */
-import { nextGate } from "../lane/gates.ts";
+import { stateAtNextGate } from "../lane/gates.ts";
 import { type DlqId, dlqIdOf } from "../shared/ids.ts";
 import { deferralsMax, leaseLossParts } from "../shared/limits.ts";
 import { untilMs } from "../shared/time.ts";
@@ -28,6 +28,7 @@ import {
 export type SettleInputs = {
   readonly chance: number;
   readonly retryDelayMs: number | undefined;
+  /** The plan of the tenant keeps no bodies. */
   readonly keepsNoBody?: boolean;
 };
 
@@ -146,7 +147,7 @@ function defer(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
  * deliverer may be unable to send a hint, so the record is held until now instead of due: its alarm rings at once.
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
-  const next = nextGate(record.message, "time", now, now);
+  const next = stateAtNextGate(record.message, "time", now, now);
   return next.kind === "waiting" ? uncounted(record, next) : postpone(record, now, now);
 }
 

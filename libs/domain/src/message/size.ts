@@ -6,6 +6,7 @@ import { type CallbackPlan } from "./policy.ts";
 export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "outbox">): number =>
   outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), message.body.length);
 
+/** Returns the bytes that a call of the message sends: its body, or the history of its run. */
 export const sentBytes = ({ body, run }: Pick<Message, "body" | "run">): number =>
   body.length + (run?.bytes ?? 0);
 

@@ -2,7 +2,7 @@
 import { type Owner, type QueueId } from "../shared/ids.ts";
 import { leaseMs, lightBytesMax } from "../shared/limits.ts";
 import { isOver } from "../shared/time.ts";
-import { dueAtOf, nextGate } from "../lane/gates.ts";
+import { dueAtOf, stateAtNextGate } from "../lane/gates.ts";
 import { alarmOnEntering } from "./alarm.ts";
 import { claim } from "./claim.ts";
 import { type InState, isFinished, type MessageRecord, type MessageState } from "./message.ts";
@@ -16,7 +16,7 @@ type WithTurn = InState<"held" | "waiting" | "due"> | InState<"claimed">;
  */
 export function takeTurn(record: InState<"queued">, now: number, owner?: Owner): WithTurn {
   const { message, outbox } = record;
-  const state = nextGate(message, "queue", dueAtOf(message, now), now);
+  const state = stateAtNextGate(message, "queue", dueAtOf(message, now), now);
   const wakeAt = alarmOnEntering(message, state, outbox.length > 0, now);
   const given = { ...record, state, wakeAt };
   return owner === undefined || state.kind !== "due" ? given : claim(given, owner, now);

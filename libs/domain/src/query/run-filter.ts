@@ -14,6 +14,7 @@ export type RunFilter = {
   readonly urlPrefixes?: readonly string[];
   /** Hosts, with or without the port. */
   readonly hosts?: readonly string[];
+  /** Paths, without the query. */
   readonly paths?: readonly string[];
   readonly labels?: readonly string[];
   readonly flowControlKeys?: readonly string[];

@@ -37,6 +37,7 @@ const known = new TextCache<Cron>({
   canonical: (text) => text.trim(),
 });
 
+/** Reports whether `text` was read lately and is an expression. */
 export const isKnownCron = (text: string): boolean => known.has(text);
 
 /**

@@ -2,6 +2,7 @@
 import { type Fault, fault, isFault } from "../shared/fault.ts";
 
 export type CronField = {
+  /** Ascending, without repeats. */
   readonly values: readonly number[];
   /**
    * A star in the hour makes it an interval; a star in a day means no restriction (docs/design/schedules#the-expression).

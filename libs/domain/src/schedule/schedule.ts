@@ -33,6 +33,7 @@ export type Schedule = {
   readonly shard: number;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** Raised by each write. */
   readonly version: number;
   readonly cron: string;
   readonly template: ScheduleTemplate;
@@ -91,6 +92,7 @@ export function stopped(current: Schedule, now: number): Schedule {
   return paused(rest, now);
 }
 
+/** Resumes a schedule. Slots that passed during the pause do not fire. */
 export function resumed(current: Schedule, cron: Cron, now: number): Schedule {
   const { next: _, ...kept } = current;
   const from = Math.max(now, lastOf(current));

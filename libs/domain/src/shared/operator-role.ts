@@ -8,6 +8,7 @@ import { type Operation, scopesFor, type TokenScope } from "./token-scope.ts";
  */
 export type OperatorRole = (typeof operatorRoles)[number];
 
+/** The roles, the widest first. */
 export const operatorRoles = ["admin", "operator", "viewer"] as const;
 
 const scopeOf = {

@@ -5,6 +5,7 @@
 import { partKeyOf, type PartName } from "./part-key.ts";
 import { changedRun, type FailureFunction, type Run, type RunIn } from "./run.ts";
 
+/** Returns the round of a part; undefined for a part that does not report a failure. */
 export function roundOf(part: PartName): number | undefined {
   const key = partKeyOf(part);
   return key?.role === "told" ? key.round : undefined;
@@ -22,6 +23,7 @@ export const functionEnded = (
   state: "succeeded" | "failed",
 ): RunIn<"failed"> | undefined => (isTelling(run, part) ? withFunction(run, { state }) : undefined);
 
+/** Cancels the running round. Returns undefined if none is running. */
 export const functionCanceled = (run: Run): RunIn<"failed"> | undefined =>
   run.state.kind === "failed" && run.state.failure.function?.state === "running"
     ? withFunction(run, { state: "canceled" })

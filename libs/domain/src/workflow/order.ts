@@ -18,6 +18,7 @@ type Span = { readonly role: StepRole; readonly from: number; readonly to: numbe
 
 export type Order = {
   readonly spans: readonly Span[];
+  /** The number of entries, with the start. */
   readonly length: number;
 };
 
@@ -40,6 +41,7 @@ export function extended({ spans, length }: Order, keys: readonly StepKey[]): Or
   return { spans: next, length: length + keys.length };
 }
 
+/** Returns the rank of an entry; undefined when the history does not have it. */
 export function rankIn({ spans }: Order, key: EntryKey): number | undefined {
   if (key.role === "start" || key.role === "adopted") return 0;
   let rank = 1;
@@ -50,6 +52,7 @@ export function rankIn({ spans }: Order, key: EntryKey): number | undefined {
   return undefined;
 }
 
+/** Returns the entries of the ranks `first` to `last`, both included. */
 export function entriesBetween({ spans }: Order, first: number, last: number): EntryKey[] {
   const keys: EntryKey[] = first === 0 ? [{ role: "start" }] : [];
   let rank = 1;

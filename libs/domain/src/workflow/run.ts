@@ -26,6 +26,7 @@ export type RunPlan = {
   /** The caller's headers for every delivery to the run's endpoint. */
   readonly headers: Headers;
   readonly policy: RunPolicy;
+  /** Set when a plain request, not a client of workflows, started the run. */
   readonly isRequested?: true;
   /** The trace of the start, when it is sampled: each delivery of the run belongs to it. */
   readonly trace?: string;
@@ -115,6 +116,7 @@ export type RunState =
 
 type Ended = {
   readonly endedAt: number;
+  /** The waits that were open when the run ended. */
   readonly pending: readonly Pending[];
   /** When the alarm tells the invokers of the end; present until they know of it. */
   readonly answerBy?: number;
@@ -142,6 +144,7 @@ export type Run<S extends RunState = RunState> = {
   readonly root: MessageId;
   readonly tenant: TenantId;
   readonly dialect: Dialect;
+  /** The shard of the head and of the run's records. */
   readonly shard: number;
   /** Absent for format 1 (ADR 27). The run's records have this format if it is above their own. */
   readonly format?: number;
@@ -153,6 +156,7 @@ export type Run<S extends RunState = RunState> = {
   readonly invoker?: Invoker;
   /** Runs that were resumed after invoking this one, and that wait for its end as well. */
   readonly heirs?: readonly Invoker[];
+  /** The failed run that this run resumes or restarts. */
   readonly from?: RunKey;
   /** Ids of the runs that this run resumes: requests that name one of them find this run. */
   readonly aliases?: readonly RunId[];
@@ -204,6 +208,7 @@ export type EntryDelivery = {
   readonly policy: Policy;
   /** The endpoint that published the entry fetches the history, which is not sent. */
   readonly fetches?: true;
+  /** The endpoint's name of the step. */
   readonly stepName?: string;
 };
 

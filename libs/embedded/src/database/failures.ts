@@ -11,6 +11,7 @@ export type SqliteFailure =
   /** A bug of this package: a constraint, a type, a statement. */
   | "ours";
 
+/** Returns undefined when the error is not SQLite's. */
 export function sqliteCode(error: unknown): SqliteFailure | undefined {
   if (!Error.isError(error) || !("errcode" in error) || typeof error.errcode !== "number")
     return undefined;

@@ -19,6 +19,7 @@ export type DiskOptions = {
 
 export type Disk = {
   readonly start: () => Promise<void>;
+  /** Throws `disk_full` when there is no room for new work. */
   readonly checkRoom: () => void;
   /** Makes room for work that must go on. Returns false if there was none to make. */
   readonly makeRoom: () => boolean;
@@ -50,6 +51,7 @@ export const noDisk: Disk = {
 
 const reserveBytesDefault = 64 * 1024 * 1024;
 
+/** `path` is the path of the database. */
 export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): Disk {
   const { dataDir, clock, log, reserveBytes = reserveBytesDefault, space: given } = options;
   const checkpoints = openCheckpoints(db, path, log);

@@ -15,6 +15,7 @@ import { type Store } from "./store.ts";
 
 export type Claiming = {
   readonly claim: (ids: readonly MessageId[], owner: Owner) => readonly InState<"claimed">[];
+  /** Returns the ids whose claim is lost. */
   readonly renew: (claims: readonly ClaimRef[]) => readonly MessageId[];
 };
 
@@ -29,6 +30,7 @@ export function openClaiming(
     UPDATE messages SET until = ?, hints = ?, wake_at = iif(outbox > 0, min(wake_at, ?), ?)
     WHERE position = ? AND name = ? AND epoch = ? AND state = ${stateCodes.claimed} AND until > ?`);
 
+  /** Returns undefined when the record may not be claimed, or has changed. */
   const take = (
     { position, record }: PositionedRecord,
     owner: Owner,

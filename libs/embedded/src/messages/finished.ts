@@ -18,6 +18,7 @@ export type Finished = {
     limit: number,
   ): { readonly positions: number[]; readonly upTo: number };
   drop(upTo: number): void;
+  /** Ends the reading of these whole rows as records. */
   end(wholes: readonly number[]): void;
 };
 

@@ -79,6 +79,7 @@ export function openRemoving(store: Store): Removing {
     bury(positions);
   };
 
+  /** Returns how many fan-outs were removed. */
   const removeFanOuts = (shards: readonly number[], endedBefore: number, limit: number): number => {
     const expanded = fanOuts.removable(JSON.stringify(shards), endedBefore, limit);
     if (expanded.length === 0) return 0;

@@ -34,6 +34,7 @@ import { columnsOf, stateCodes } from "./records.ts";
 export type WholeRows = {
   /** Returns the position that the record may have as a whole row. */
   readonly placeOf: (record: MessageRecord) => number | undefined;
+  /** Returns false when there is a row at the position. */
   readonly put: (record: MessageRecord, position: number, tenant: number) => boolean;
   /** Ends the record of a whole row as delivered and returns the fact, if there is nothing else to write. */
   readonly deliver: (settlement: Settlement, address: Address) => AttemptFact | undefined;

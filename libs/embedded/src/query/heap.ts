@@ -1,6 +1,7 @@
 /** A queue of items in an order, whatever the order in which they come: a binary heap. */
 export type Heap<Item> = {
   readonly push: (item: Item) => void;
+  /** Returns the first item in order without removing it. */
   readonly first: () => Item | undefined;
   /** Removes the first item. */
   readonly shift: () => void;

@@ -23,6 +23,7 @@ export type Scan<Row, Item> = {
    */
   readonly rows: (after: string | undefined, limit: number) => Chunk<Row>;
   readonly keyOf: (row: Row) => string;
+  /** Returns no item for a row that the filter does not want. */
   readonly look: (row: Row) => Looked<Item>;
   /** Lets other work run. */
   readonly breathe: () => Promise<void>;

@@ -11,6 +11,7 @@ import { type QueueRows } from "./rows.ts";
 
 export type Turns = {
   give(queue: number, position: number, now: number): void;
+  /** Returns the positions of the messages that have a turn. */
   holders(queue: number): readonly number[];
   take(queue: number, position: number): void;
   takeAll(queue: number): void;

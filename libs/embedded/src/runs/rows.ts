@@ -26,6 +26,7 @@ type Moving = Pick<
 >;
 type Fixed = Omit<Run, keyof Moving>;
 
+/** Returns the key of a run: the position of its root. */
 export function positionOfRun(root: MessageId): number {
   const position = positionOf(root);
   if (position === undefined) throw new Error(`the root of a run is not a random id: ${root}`);

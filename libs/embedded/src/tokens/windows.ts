@@ -16,6 +16,7 @@ import { text } from "../database/rows.ts";
 export type Windows = {
   /** Leaves a key that holds another id as it is until its window ends. For use inside a write. */
   put(entries: readonly DeduplicationEntry[]): void;
+  /** Removes the window of the key if it names this id. For use inside a write. */
   remove(entry: DeduplicationEntry): void;
   find(key: DeduplicationKey): MessageId | undefined;
   /** Removes expired windows, and returns how many. For use inside a write. */

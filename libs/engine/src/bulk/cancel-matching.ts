@@ -152,6 +152,7 @@ type Step = {
 
 type Work = (ids: readonly MessageId[]) => Promise<number>;
 
+/** `next` is undefined after the last step. */
 export type Stepped = { readonly count: number; readonly next?: BulkPlace };
 
 /**

@@ -36,6 +36,7 @@ export async function readFlowKey(
   return found;
 }
 
+/** Lists flow keys in key order, at most `limits.flowKeysListedMax`. */
 export async function listFlowKeys(
   ports: GrantPorts,
   tenant: TenantId,

@@ -38,6 +38,7 @@ export type GroupPublish = {
  */
 export type PublishedGroup = {
   readonly group: Group;
+  /** The number of messages that an earlier publish made. */
   readonly duplicates: number;
   /** Returns the message of the endpoint at `index`. */
   readonly childAt: (index: number) => Omit<Published, "url">;

@@ -26,6 +26,7 @@ import { runInAnswer, type RunPorts } from "./start.ts";
 export const runEnded = (): Fault =>
   fault("run_ended", "failed to publish to url: can not append to a a cancelled workflow");
 
+/** Appends steps of one run, in order. */
 export async function appendSteps(
   ports: RunPorts,
   commands: readonly RunCommand<"entry">[],

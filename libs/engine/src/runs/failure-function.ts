@@ -42,6 +42,7 @@ export async function failureTold(
   });
 }
 
+/** Returns the headers as they came, and the body in base64. */
 const keptOf = ({ body, headers, status }: NonNullable<RunItem["response"]>) => ({
   status,
   headers,

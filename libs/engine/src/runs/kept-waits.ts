@@ -63,6 +63,7 @@ export async function* runsWaiting(
   runsMax: number,
 ): AsyncGenerator<readonly RunRef[], void, undefined> {
   let after: RunRef | undefined;
+  // Each page begins after the last run of the one before.
   for (;;) {
     const page = await runs.waiting(tenant, event, after, runsMax);
     if (page.length > 0) yield page;

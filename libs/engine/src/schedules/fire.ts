@@ -39,6 +39,7 @@ export type FirePorts = SlotPorts & {
   readonly slotLateMsMax?: number;
 };
 
+/** The number of schedules fired at once, or fewer, as their bodies allow. */
 const portionMax = 64;
 /** The highest number of slots of one schedule that are due together: those within `slotLateMs`, and one more. */
 const slotsInARowMax = limits.slotLateMs / 60_000 + 2;

@@ -63,6 +63,7 @@ export function refusalChance(kind: RequestKind, share: number): number {
 }
 
 export type Admission = {
+  /** Returns undefined for a request that is let in. */
   readonly refuse: (kind: RequestKind) => Refusal | undefined;
   readonly close: () => void;
 };

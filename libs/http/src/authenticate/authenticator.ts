@@ -63,7 +63,9 @@ export interface Authenticator extends Service {
   holderOf(hash: string): Caller | Promise<Caller | undefined> | undefined;
   /** Returns the tenant as last read, or undefined when there is none or it is closed. */
   openTenant(id: TenantId): Tenant | undefined;
+  /** Returns the plan as last read. */
   planOf(tenant: TenantId): Plan | undefined;
+  /** Reports whether the tenant was closed when last read. */
   isClosed(tenant: TenantId): boolean;
   /** Returns false until a token has been read: on a first start management makes the first tenant. */
   knowsAnybody(): boolean;

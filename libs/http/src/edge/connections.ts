@@ -23,6 +23,7 @@ export type Connections = {
 
 /** One address may have this fraction of all places once half are taken. */
 const sharesMax = 4;
+/** The reserve's part of all connections: 64 of 8,192. */
 const reservePart = 1 / 128;
 
 export function createConnections(

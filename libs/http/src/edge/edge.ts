@@ -65,6 +65,7 @@ export type EdgeOptions = {
   readonly readiness?: Readiness;
   /** Default: `none`. */
   readonly origins?: Origins;
+  /** Proxies that are trusted about the caller's address. */
   readonly trustedProxies?: AddressSet;
   readonly limits?: Partial<EdgeLimits>;
 };

@@ -34,6 +34,7 @@ export function hideSessions(req: IncomingMessage): void {
   req.rawHeaders = left;
 }
 
+/** Returns undefined when nothing is left. */
 function valueLeft(lowerName: string, value: string): string | undefined {
   if (lowerName === sessionHeader) return undefined;
   if (lowerName !== "cookie") return value;

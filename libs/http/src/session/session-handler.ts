@@ -19,6 +19,7 @@ import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
 export type SessionKeeper = {
   /** Checks the `Authorization` of the request. */
   enter(req: IncomingMessage, address: string): Promise<SessionOwner | Refusal>;
+  /** Returns undefined if the session is not open. */
   holderOf(session: Session): Promise<SessionHolder | undefined>;
   end(session: Session): Promise<Refusal | undefined>;
 };

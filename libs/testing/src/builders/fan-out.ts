@@ -15,6 +15,7 @@ export type FanOutOverrides = Partial<FanOutTarget> &
     readonly command?: Partial<PublishCommand>;
   };
 
+/** Returns a fan-out to 1,000 endpoints, as it is first written. */
 export function aFanOut(overrides: FanOutOverrides = {}): Expanding {
   const { id = newId(), now = epochStart, command, format, ...given } = overrides;
   const target = { group: "group", chunks: [], endpointCount: 1_000, skipped: [], ...given };

@@ -18,6 +18,7 @@ export function aCron(text: string): Cron {
   return cron;
 }
 
+/** Returns a schedule; by default every ten minutes in UTC. */
 export function aScheduleCommand(
   text = "*/10 * * * *",
   overrides: Partial<Pick<ScheduleCommand, "tenant" | "body" | "template">> = {},

@@ -44,6 +44,7 @@ export async function readByBytes<T>(
   throw new Error(`a list of more than ${pagesMax} pages`);
 }
 
+/** 24 KB of headers. */
 export const fatHeaders = ["a", "b", "c"].map((name) => [`X-${name}`, "v".repeat(8_000)] as const);
 /** A page of this many bytes holds three items with `fatHeaders`. */
 export const bytesOfThree = 60_000;

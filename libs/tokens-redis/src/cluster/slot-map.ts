@@ -5,6 +5,7 @@ import { slotsTotal } from "./hash-slot.ts";
 export type SlotMap = {
   /** The map with the higher number is the later one. */
   readonly epoch: number;
+  /** The owner of each slot; `undefined` if no node has it. */
   readonly owners: readonly (string | undefined)[];
   readonly missing: number;
 };

@@ -40,6 +40,7 @@ export type PublishParts = RunPorts & {
   readonly isClosed: () => boolean;
 };
 
+/** An endpoint that publishes with headers and a command of its own. */
 export type PublishVariant = {
   readonly addHeaders: (given: FlatHeaders) => FlatHeaders;
   /** Returns the command that this endpoint makes of the parsed one. */

@@ -73,6 +73,7 @@ export function reading(guarantee: RunsGuarantee): void {
 
       const seen = await current(harness, run);
       const read: HistoryEntry[] = [];
+      // Ends with the history.
       for (;;) {
         const some = await harness.runs.history(seen, read.length);
         if (some.length === 0) break;

@@ -16,31 +16,30 @@ export type AccountsHarness = Closable & { readonly accounts: Accounts };
 const racersCount = 10;
 
 export function describeAccounts(name: string, open: () => Promise<AccountsHarness>): void {
-  contract(`${name}: accounts`, open, {}, (guarantee) => {
-    guarantee("a new installation has no tenants and no tokens", async ({ accounts }) => {
+  contract(`${name}: accounts`, open, {}, (it) => {
+    it("a new installation has no tenants and no tokens", async ({ accounts }) => {
       expect(await accounts.tenants()).toEqual([]);
       expect(await accounts.tokens()).toEqual([]);
     });
 
-    guarantee(
-      "tenants are read back as they were written, with their plans and keys",
-      async ({ accounts }) => {
-        const mine = aTenantWith();
-        const theirs = aTenantWith({
-          id: anotherTenant,
-          dialect: "upstash",
-          plan: { ...defaultPlan, retriesMax: 5 },
-          closedAt: epochStart,
-        });
+    it("tenants are read back as they were written, with their plans and keys", async ({
+      accounts,
+    }) => {
+      const mine = aTenantWith();
+      const theirs = aTenantWith({
+        id: anotherTenant,
+        dialect: "upstash",
+        plan: { ...defaultPlan, retriesMax: 5 },
+        closedAt: epochStart,
+      });
 
-        const added = [await accounts.addTenant(mine), await accounts.addTenant(theirs)];
+      const added = [await accounts.addTenant(mine), await accounts.addTenant(theirs)];
 
-        expect(added).toEqual([true, true]);
-        expect(byId(await accounts.tenants())).toEqual([mine, theirs]);
-      },
-    );
+      expect(added).toEqual([true, true]);
+      expect(byId(await accounts.tenants())).toEqual([mine, theirs]);
+    });
 
-    guarantee("a tenant is found by its id, and all of them page by page", async ({ accounts }) => {
+    it("a tenant is found by its id, and all of them page by page", async ({ accounts }) => {
       const ids = ["b", "a", "C", "d-1"].map(tenantId);
       for (const id of ids) await accounts.addTenant(aTenantWith({ id }));
       const idsOf = async (after: string, limit: number) =>
@@ -53,7 +52,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await idsOf("d-1", 10)).toEqual([]);
     });
 
-    guarantee("an insert of an existing tenant leaves it unchanged", async ({ accounts }) => {
+    it("an insert of an existing tenant leaves it unchanged", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith());
 
       const added = await accounts.addTenant(aTenantWith({ dialect: "upstash" }));
@@ -62,7 +61,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.tenants()).toEqual([aTenantWith()]);
     });
 
-    guarantee("ten inserts of one tenant at once insert it once", async ({ accounts }) => {
+    it("ten inserts of one tenant at once insert it once", async ({ accounts }) => {
       const keysOf = (n: number) => ({ current: `sig_${n}`, next: `sig_next_${n}` });
 
       const added = await Promise.all(
@@ -74,7 +73,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.tenants()).toEqual([aTenantWith({ keys: keysOf(winner) })]);
     });
 
-    guarantee("a change of a tenant is stored and returned", async ({ accounts }) => {
+    it("a change of a tenant is stored and returned", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith());
       await accounts.addTenant(aTenantWith({ id: anotherTenant }));
       const rotated = { current: "sig_next", next: "sig_new" };
@@ -90,7 +89,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(byId(await accounts.tenants())).toEqual([changed, aTenantWith({ id: anotherTenant })]);
     });
 
-    guarantee("a change that is a fault changes nothing", async ({ accounts }) => {
+    it("a change that is a fault changes nothing", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith());
       const refused = fault("not_found", "closed");
 
@@ -100,14 +99,14 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.tenants()).toEqual([aTenantWith()]);
     });
 
-    guarantee("a change of a missing tenant changes nothing", async ({ accounts }) => {
+    it("a change of a missing tenant changes nothing", async ({ accounts }) => {
       const answered = await accounts.changeTenant(aTenant, (tenant) => tenant);
 
       expect(answered).toBeUndefined();
       expect(await accounts.tenants()).toEqual([]);
     });
 
-    guarantee("ten changes of one tenant at once are all kept", async ({ accounts }) => {
+    it("ten changes of one tenant at once are all kept", async ({ accounts }) => {
       await accounts.addTenant(aTenantWith({ plan: { ...defaultPlan, retriesMax: 0 } }));
 
       await Promise.all(
@@ -123,27 +122,26 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(tenant?.plan.retriesMax).toBe(racersCount);
     });
 
-    guarantee(
-      "tokens are read back as they were written, and replaced by their hash",
-      async ({ accounts }) => {
-        const full: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
-        const read: Token = {
-          hash: "b".repeat(43),
-          tenant: aTenant,
-          scope: "read",
-          createdAt: epochStart,
-        };
-        await accounts.putToken(full);
-        await accounts.putToken({ ...read, scope: "full" });
-        await accounts.putToken(read);
+    it("tokens are read back as they were written, and replaced by their hash", async ({
+      accounts,
+    }) => {
+      const full: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
+      const read: Token = {
+        hash: "b".repeat(43),
+        tenant: aTenant,
+        scope: "read",
+        createdAt: epochStart,
+      };
+      await accounts.putToken(full);
+      await accounts.putToken({ ...read, scope: "full" });
+      await accounts.putToken(read);
 
-        expect(byHash(await accounts.tokens())).toEqual([full, read]);
-        expect(byHash(await accounts.tokensOf(aTenant))).toEqual([full, read]);
-        expect(await accounts.tokensOf(anotherTenant)).toEqual([]);
-      },
-    );
+      expect(byHash(await accounts.tokens())).toEqual([full, read]);
+      expect(byHash(await accounts.tokensOf(aTenant))).toEqual([full, read]);
+      expect(await accounts.tokensOf(anotherTenant)).toEqual([]);
+    });
 
-    guarantee("a token keeps its scope, name, times and latest use", async ({ accounts }) => {
+    it("a token keeps its scope, name, times and latest use", async ({ accounts }) => {
       const whole: Token = {
         hash: "a".repeat(43),
         tenant: aTenant,
@@ -168,7 +166,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await told()).toEqual([]);
     });
 
-    guarantee("a removed token is gone, and the others stay", async ({ accounts }) => {
+    it("a removed token is gone, and the others stay", async ({ accounts }) => {
       const stays: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
       const goes: Token = { hash: "b".repeat(43), tenant: aTenant, scope: "full" };
       await accounts.putToken(stays);
@@ -180,24 +178,20 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.tokens()).toEqual([stays]);
     });
 
-    guarantee(
-      "a token is found by its hash, and all of them page by page",
-      async ({ accounts }) => {
-        const hashes = ["b", "-", "a", "_C", "D"];
-        for (const hash of hashes)
-          await accounts.putToken({ hash, tenant: aTenant, scope: "read" });
-        const hashesOf = async (after: string, limit: number) =>
-          (await accounts.tokenPage({ after, limit })).map(({ hash }) => hash);
+    it("a token is found by its hash, and all of them page by page", async ({ accounts }) => {
+      const hashes = ["b", "-", "a", "_C", "D"];
+      for (const hash of hashes) await accounts.putToken({ hash, tenant: aTenant, scope: "read" });
+      const hashesOf = async (after: string, limit: number) =>
+        (await accounts.tokenPage({ after, limit })).map(({ hash }) => hash);
 
-        expect(await accounts.token("a")).toEqual({ hash: "a", tenant: aTenant, scope: "read" });
-        expect(await accounts.token("A")).toBeUndefined();
-        expect(await hashesOf("", 2)).toEqual(["-", "D"]);
-        expect(await hashesOf("D", 10)).toEqual(["_C", "a", "b"]);
-        expect(await hashesOf("b", 10)).toEqual([]);
-      },
-    );
+      expect(await accounts.token("a")).toEqual({ hash: "a", tenant: aTenant, scope: "read" });
+      expect(await accounts.token("A")).toBeUndefined();
+      expect(await hashesOf("", 2)).toEqual(["-", "D"]);
+      expect(await hashesOf("D", 10)).toEqual(["_C", "a", "b"]);
+      expect(await hashesOf("b", 10)).toEqual([]);
+    });
 
-    guarantee("a change is reported once, and no change reports nothing", async (harness) => {
+    it("a change is reported once, and no change reports nothing", async (harness) => {
       const { accounts } = harness;
       const token: Token = { hash: "a".repeat(43), tenant: anotherTenant, scope: "full" };
       const told = follow(accounts);
@@ -220,7 +214,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await told()).toEqual([]);
     });
 
-    guarantee("of changes at once each of two readers hears each", async ({ accounts }) => {
+    it("of changes at once each of two readers hears each", async ({ accounts }) => {
       const readers = [follow(accounts), follow(accounts)];
       for (const told of readers) await told();
       const ids = Array.from({ length: racersCount }, (_, n) => tenantId(`tenant-${n}`));
@@ -230,21 +224,18 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       for (const told of readers) expect(new Set(await told())).toEqual(new Set(ids));
     });
 
-    guarantee(
-      "a reader that missed too many changes is told to read everything",
-      async ({ accounts }) => {
-        const told = follow(accounts);
-        await told();
-        const token: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
+    it("a reader that missed too many changes is told to read everything", async ({ accounts }) => {
+      const told = follow(accounts);
+      await told();
+      const token: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
 
-        for (let n = 0; n <= changedTenantsMax; n++) await accounts.putToken(token);
+      for (let n = 0; n <= changedTenantsMax; n++) await accounts.putToken(token);
 
-        expect(await told()).toBe("all");
-        expect(await told()).toEqual([]);
-      },
-    );
+      expect(await told()).toBe("all");
+      expect(await told()).toEqual([]);
+    });
 
-    guarantee("a secret is made once and stays, each under its own name", async ({ accounts }) => {
+    it("a secret is made once and stays, each under its own name", async ({ accounts }) => {
       const first = await accounts.secret("cursor", () => "one");
       const again = await accounts.secret("cursor", () => "two");
       const other = await accounts.secret("other", () => "three");
@@ -252,7 +243,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect([first, again, other]).toEqual(["one", "one", "three"]);
     });
 
-    guarantee("ten that ask for a new secret at once get the same", async ({ accounts }) => {
+    it("ten that ask for a new secret at once get the same", async ({ accounts }) => {
       const secrets = await Promise.all(
         racers((n) => accounts.secret("cursor", () => `made by ${n}`)),
       );
@@ -261,7 +252,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await accounts.secret("cursor", () => "too late")).toBe(secrets[0]);
     });
 
-    guarantee("ten changes of a secret at once are all kept", async ({ accounts }) => {
+    it("ten changes of a secret at once are all kept", async ({ accounts }) => {
       await accounts.secret("cursor", () => "");
       await accounts.secret("other", () => "as it was");
 

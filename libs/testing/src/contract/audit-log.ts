@@ -7,22 +7,19 @@ import { type Closable, contract } from "./guarantee.ts";
 export type AuditLogHarness = Closable & { readonly auditLog: AuditLog };
 
 export function describeAuditLog(name: string, open: () => Promise<AuditLogHarness>): void {
-  contract(`${name}: audit log`, open, {}, (guarantee) => {
-    guarantee(
-      "a change is listed when it has begun, and then with its end",
-      async ({ auditLog }) => {
-        const entry = anEntry(1, { by: { kind: "group", id: "ops", session: "s" } });
+  contract(`${name}: audit log`, open, {}, (it) => {
+    it("a change is listed when it has begun, and then with its end", async ({ auditLog }) => {
+      const entry = anEntry(1, { by: { kind: "group", id: "ops", session: "s" } });
 
-        await auditLog.begin(entry);
-        expect(await listed(auditLog)).toEqual([entry]);
-        await auditLog.end({ ...entry, result: "done" });
-        await auditLog.end({ ...entry, result: "done" });
+      await auditLog.begin(entry);
+      expect(await listed(auditLog)).toEqual([entry]);
+      await auditLog.end({ ...entry, result: "done" });
+      await auditLog.end({ ...entry, result: "done" });
 
-        expect(await listed(auditLog)).toEqual([{ ...entry, result: "done" }]);
-      },
-    );
+      expect(await listed(auditLog)).toEqual([{ ...entry, result: "done" }]);
+    });
 
-    guarantee("an end without a written beginning has an entry", async ({ auditLog }) => {
+    it("an end without a written beginning has an entry", async ({ auditLog }) => {
       const entry = anEntry(1, { result: "conflict" });
 
       await auditLog.end(entry);
@@ -30,7 +27,7 @@ export function describeAuditLog(name: string, open: () => Promise<AuditLogHarne
       expect(await listed(auditLog)).toEqual([entry]);
     });
 
-    guarantee("entries are listed latest first, of one tenant or of all", async ({ auditLog }) => {
+    it("entries are listed latest first, of one tenant or of all", async ({ auditLog }) => {
       const { tenant: _, ...ofNone } = anEntry(4);
       const entries = [anEntry(1), anEntry(2, { tenant: anotherTenant }), anEntry(3), ofNone];
       for (const entry of [2, 0, 3, 1].flatMap((at) => entries[at] ?? []))
@@ -46,7 +43,7 @@ export function describeAuditLog(name: string, open: () => Promise<AuditLogHarne
       expect(await idsOf({ before: "aud_1" })).toEqual([]);
     });
 
-    guarantee("an expired entry is not listed, and is removed", async ({ auditLog }) => {
+    it("an expired entry is not listed, and is removed", async ({ auditLog }) => {
       const expiresAt = epochStart + 10;
       for (let n = 10; n < 25; n++) await auditLog.begin(anEntry(n, { expiresAt }));
       const kept = [30, 31].map((n) => anEntry(n, { at: expiresAt }));

@@ -26,10 +26,10 @@ export type BulkActionsHarness = Closable & {
 };
 
 export function describeBulkActions(name: string, open: () => Promise<BulkActionsHarness>): void {
-  contract(`${name}: bulk actions`, open, {}, (guarantee) => {
-    keeping(guarantee);
-    working(guarantee);
-    ringing(guarantee);
+  contract(`${name}: bulk actions`, open, {}, (it) => {
+    keeping(it);
+    working(it);
+    ringing(it);
   });
 }
 
@@ -47,81 +47,81 @@ function anAction(
   return newBulkAction({ ...made, upTo, total: 0, createdAt: at }, at);
 }
 
-function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
-  guarantee("a bulk action that was never made is not found", async ({ bulkActions }) => {
+function keeping(it: Guarantee<BulkActionsHarness>): void {
+  it("a bulk action that was never made is not found", async ({ bulkActions }) => {
     expect(await bulkActions.get(aTenant, bulkActionId("bulk_1"))).toBeUndefined();
     expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
   });
 
-  guarantee(
-    "a bulk action is read back as it was made, by its tenant alone",
-    async ({ bulkActions, now }) => {
-      const filter = { labels: ["a,b", ""], urls: ["https://a.example/x?y"], from: 1, to: 2 };
-      const made = anAction("bulk_1", now(), filter);
+  it("a bulk action is read back as it was made, by its tenant alone", async ({
+    bulkActions,
+    now,
+  }) => {
+    const filter = { labels: ["a,b", ""], urls: ["https://a.example/x?y"], from: 1, to: 2 };
+    const made = anAction("bulk_1", now(), filter);
 
-      expect(await bulkActions.add(made, many)).toEqual(made);
-      expect(await bulkActions.get(aTenant, made.id)).toEqual(made);
-      expect(await bulkActions.get(anotherTenant, made.id)).toBeUndefined();
-      expect(await bulkActions.list(anotherTenant, { limit: 10 })).toEqual([]);
-    },
-  );
+    expect(await bulkActions.add(made, many)).toEqual(made);
+    expect(await bulkActions.get(aTenant, made.id)).toEqual(made);
+    expect(await bulkActions.get(anotherTenant, made.id)).toBeUndefined();
+    expect(await bulkActions.list(anotherTenant, { limit: 10 })).toEqual([]);
+  });
 
-  guarantee(
-    "a page ends with the action that fills its bytes, and the next page follows it",
-    async ({ bulkActions, now }) => {
-      const labels = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(120, "x"));
-      for (let n = 0; n < 7; n++)
-        await bulkActions.add(anAction(`bulk_${n}`, now() + n, { labels, from: n }), many);
-      const lengths: number[] = [];
-      const ids: string[] = [];
-      const asked = { limit: 100, bytesMax: bytesOfThree };
-      let page = await bulkActions.list(aTenant, asked);
-      while (page.length > 0) {
-        lengths.push(page.length);
-        ids.push(...page.map(({ id }) => id));
-        const last = page.at(-1);
-        page = last ? await bulkActions.list(aTenant, { ...asked, after: last }) : [];
-      }
+  it("a page ends with the action that fills its bytes, and the next page follows it", async ({
+    bulkActions,
+    now,
+  }) => {
+    const labels = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(120, "x"));
+    for (let n = 0; n < 7; n++)
+      await bulkActions.add(anAction(`bulk_${n}`, now() + n, { labels, from: n }), many);
+    const lengths: number[] = [];
+    const ids: string[] = [];
+    const asked = { limit: 100, bytesMax: bytesOfThree };
+    let page = await bulkActions.list(aTenant, asked);
+    while (page.length > 0) {
+      lengths.push(page.length);
+      ids.push(...page.map(({ id }) => id));
+      const last = page.at(-1);
+      page = last ? await bulkActions.list(aTenant, { ...asked, after: last }) : [];
+    }
 
-      expect(lengths).toEqual([3, 3, 1]);
-      expect(ids).toEqual([6, 5, 4, 3, 2, 1, 0].map((n) => `bulk_${n}`));
-    },
-  );
+    expect(lengths).toEqual([3, 3, 1]);
+    expect(ids).toEqual([6, 5, 4, 3, 2, 1, 0].map((n) => `bulk_${n}`));
+  });
 
-  guarantee(
-    "bulk actions are listed latest first, page by page, each once",
-    async ({ bulkActions, now }) => {
-      const at = now();
-      const made = [3, 1, 2, 0, 4].map((n) => anAction(`bulk_${n}`, at + Math.floor(n / 2)));
-      for (const each of made) await bulkActions.add(each, many);
-      const listed: BulkAction[] = [];
-      for (let page = await bulkActions.list(aTenant, { limit: 2 }); page.length > 0;) {
-        listed.push(...page);
-        const last = page.at(-1);
-        page = last ? await bulkActions.list(aTenant, { after: last, limit: 2 }) : [];
-      }
+  it("bulk actions are listed latest first, page by page, each once", async ({
+    bulkActions,
+    now,
+  }) => {
+    const at = now();
+    const made = [3, 1, 2, 0, 4].map((n) => anAction(`bulk_${n}`, at + Math.floor(n / 2)));
+    for (const each of made) await bulkActions.add(each, many);
+    const listed: BulkAction[] = [];
+    for (let page = await bulkActions.list(aTenant, { limit: 2 }); page.length > 0;) {
+      listed.push(...page);
+      const last = page.at(-1);
+      page = last ? await bulkActions.list(aTenant, { after: last, limit: 2 }) : [];
+    }
 
-      expect(listed).toEqual(made.toSorted((a, b) => (a.id < b.id ? 1 : -1)));
-    },
-  );
+    expect(listed).toEqual(made.toSorted((a, b) => (a.id < b.id ? 1 : -1)));
+  });
 
-  guarantee(
-    "an action equal to one under way of the same tenant is that one",
-    async ({ bulkActions, now }) => {
-      const first = anAction("bulk_1", now(), { labels: ["a", "b"], from: 5 });
-      const equal = anAction("bulk_2", now(), { from: 5, labels: ["b", "a"] });
-      const different = anAction("bulk_3", now(), { labels: ["a"], from: 5 });
-      const theirs = anAction("bulk_4", now(), { labels: ["a", "b"], from: 5 }, anotherTenant);
-      await bulkActions.add(first, many);
+  it("an action equal to one under way of the same tenant is that one", async ({
+    bulkActions,
+    now,
+  }) => {
+    const first = anAction("bulk_1", now(), { labels: ["a", "b"], from: 5 });
+    const equal = anAction("bulk_2", now(), { from: 5, labels: ["b", "a"] });
+    const different = anAction("bulk_3", now(), { labels: ["a"], from: 5 });
+    const theirs = anAction("bulk_4", now(), { labels: ["a", "b"], from: 5 }, anotherTenant);
+    await bulkActions.add(first, many);
 
-      expect(await bulkActions.add(equal, many)).toEqual(first);
-      expect(await bulkActions.add(different, many)).toEqual(different);
-      expect(await bulkActions.add(theirs, many)).toEqual(theirs);
-      expect(await bulkActions.get(aTenant, equal.id)).toBeUndefined();
-    },
-  );
+    expect(await bulkActions.add(equal, many)).toEqual(first);
+    expect(await bulkActions.add(different, many)).toEqual(different);
+    expect(await bulkActions.add(theirs, many)).toEqual(theirs);
+    expect(await bulkActions.get(aTenant, equal.id)).toBeUndefined();
+  });
 
-  guarantee("an ended action counts as equal to none", async ({ bulkActions, now }) => {
+  it("an ended action counts as equal to none", async ({ bulkActions, now }) => {
     const first = anAction("bulk_1", now(), {});
     await bulkActions.add(first, many);
     await bulkActions.move(advanced(first, 0, undefined, now()));
@@ -130,46 +130,38 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await bulkActions.add(second, many)).toEqual(second);
   });
 
-  guarantee(
-    "a tenant has no more than a bounded number under way",
-    async ({ bulkActions, now }) => {
-      const [first, second] = ["bulk_1", "bulk_2"].map((id) => anAction(id, now()));
-      const third = anAction("bulk_3", now());
-      if (!first || !second) throw new Error("there are two");
-      await bulkActions.add(first, 2);
-      await bulkActions.add(second, 2);
+  it("a tenant has no more than a bounded number under way", async ({ bulkActions, now }) => {
+    const [first, second] = ["bulk_1", "bulk_2"].map((id) => anAction(id, now()));
+    const third = anAction("bulk_3", now());
+    if (!first || !second) throw new Error("there are two");
+    await bulkActions.add(first, 2);
+    await bulkActions.add(second, 2);
 
-      expect(await bulkActions.add(third, 2)).toBe("full");
-      expect(await bulkActions.add(anAction("bulk_4", now(), {}, anotherTenant), 2)).not.toBe(
-        "full",
-      );
-      await bulkActions.move(advanced(first, 1, undefined, now()));
-      expect(await bulkActions.add(third, 2)).toEqual(third);
-    },
-  );
+    expect(await bulkActions.add(third, 2)).toBe("full");
+    expect(await bulkActions.add(anAction("bulk_4", now(), {}, anotherTenant), 2)).not.toBe("full");
+    await bulkActions.move(advanced(first, 1, undefined, now()));
+    expect(await bulkActions.add(third, 2)).toEqual(third);
+  });
 
-  guarantee(
-    "actions that ended long ago are removed, a bounded number at a time",
-    async (harness) => {
-      const { bulkActions, now } = harness;
-      const ended = ["bulk_1", "bulk_2", "bulk_3"].map((id) => anAction(id, now()));
-      const underWay = anAction("bulk_4", now());
-      for (const each of [...ended, underWay]) await bulkActions.add(each, many);
-      const at = now();
-      for (const each of ended) await bulkActions.move(advanced(each, 0, undefined, at));
+  it("actions that ended long ago are removed, a bounded number at a time", async (harness) => {
+    const { bulkActions, now } = harness;
+    const ended = ["bulk_1", "bulk_2", "bulk_3"].map((id) => anAction(id, now()));
+    const underWay = anAction("bulk_4", now());
+    for (const each of [...ended, underWay]) await bulkActions.add(each, many);
+    const at = now();
+    for (const each of ended) await bulkActions.move(advanced(each, 0, undefined, at));
 
-      await bulkActions.removeEnded(at, 10);
-      expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(4);
-      await bulkActions.removeEnded(at + 1, 2);
-      expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(2);
-      await bulkActions.removeEnded(at + 1, 2);
-      expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([underWay]);
-    },
-  );
+    await bulkActions.removeEnded(at, 10);
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(4);
+    await bulkActions.removeEnded(at + 1, 2);
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(2);
+    await bulkActions.removeEnded(at + 1, 2);
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([underWay]);
+  });
 }
 
-function working(guarantee: Guarantee<BulkActionsHarness>): void {
-  guarantee("of several workers at once one succeeds", async ({ bulkActions, now }) => {
+function working(it: Guarantee<BulkActionsHarness>): void {
+  it("of several workers at once one succeeds", async ({ bulkActions, now }) => {
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);
 
@@ -185,7 +177,7 @@ function working(guarantee: Guarantee<BulkActionsHarness>): void {
     });
   });
 
-  guarantee("a step is read back with its place, and the end with its time", async (harness) => {
+  it("a step is read back with its place, and the end with its time", async (harness) => {
     const { bulkActions, now } = harness;
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);
@@ -200,13 +192,13 @@ function working(guarantee: Guarantee<BulkActionsHarness>): void {
   });
 }
 
-function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
+function ringing(it: Guarantee<BulkActionsHarness>): void {
   const rung = async ({ alarms }: BulkActionsHarness, shards = allShards): Promise<string[]> => {
     const { rung: all } = await alarms.ring(shards, 10, ["bulkAction"]);
     return all.flatMap((each) => (each.kind === "bulkAction" ? each.action.id : [])).toSorted();
   };
 
-  guarantee("an active action rings when it is due, and again after a while", async (harness) => {
+  it("an active action rings when it is due, and again after a while", async (harness) => {
     const { alarms, bulkActions, now, advance } = harness;
     const made = anAction("bulk_1", now() + 1_000);
     await bulkActions.add(made, many);
@@ -221,7 +213,7 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await rung(harness)).toEqual([made.id]);
   });
 
-  guarantee("an active action rings in its own shard alone", async (harness) => {
+  it("an active action rings in its own shard alone", async (harness) => {
     const { bulkActions, now } = harness;
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);
@@ -235,7 +227,7 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await rung(harness, [made.shard])).toEqual([made.id]);
   });
 
-  guarantee("a ring does not stop the worker, whose step moves the alarm", async (harness) => {
+  it("a ring does not stop the worker, whose step moves the alarm", async (harness) => {
     const { alarms, bulkActions, now } = harness;
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);
@@ -248,7 +240,7 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await rung(harness)).toEqual([made.id]);
   });
 
-  guarantee("an ended action does not ring", async (harness) => {
+  it("an ended action does not ring", async (harness) => {
     const { alarms, bulkActions, now, advance } = harness;
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);
@@ -259,18 +251,15 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
   });
 
-  guarantee(
-    "an action above this build's format neither rings nor is returned",
-    async (harness) => {
-      const { advance, alarms, bulkActions, now } = harness;
-      const made = { ...anAction("bulk_1", now()), format: ownFormat + 1 };
-      await bulkActions.add(made, many);
-      await advance(limits.ringAheadMs);
+  it("an action above this build's format neither rings nor is returned", async (harness) => {
+    const { advance, alarms, bulkActions, now } = harness;
+    const made = { ...anAction("bulk_1", now()), format: ownFormat + 1 };
+    await bulkActions.add(made, many);
+    await advance(limits.ringAheadMs);
 
-      expect(await rung(harness)).toEqual([]);
-      expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
-      expect(await bulkActions.get(aTenant, made.id)).toBeUndefined();
-      expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
-    },
-  );
+    expect(await rung(harness)).toEqual([]);
+    expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
+    expect(await bulkActions.get(aTenant, made.id)).toBeUndefined();
+    expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
+  });
 }

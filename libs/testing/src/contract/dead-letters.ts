@@ -36,18 +36,18 @@ export function describeDeadLetters(
   open: () => Promise<DeadLettersHarness>,
   deviations: readonly Deviation[] = [],
 ): void {
-  contract(`${name}: dead letters`, open, { deviations }, (guarantee) => {
-    inserting(guarantee);
-    listing(guarantee);
-    filtering(guarantee);
-    drawing(guarantee);
-    cutting(guarantee);
-    removing(guarantee);
+  contract(`${name}: dead letters`, open, { deviations }, (it) => {
+    inserting(it);
+    listing(it);
+    filtering(it);
+    drawing(it);
+    cutting(it);
+    removing(it);
   });
 }
 
-function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
-  guarantee("a dead letter is read back whole, bodies byte for byte", async (harness) => {
+function inserting(it: Guarantee<DeadLettersHarness>): void {
+  it("a dead letter is read back whole, bodies byte for byte", async (harness) => {
     const { status, headers, body, truncated } = anAnswer(500, {
       headers: [
         ["X-A", "1"],
@@ -73,7 +73,7 @@ function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
     expect(await harness.deadLetters.get(aTenant, silent.id)).toEqual(silent);
   });
 
-  guarantee("an insert of an existing dead letter leaves it unchanged", async (harness) => {
+  it("an insert of an existing dead letter leaves it unchanged", async (harness) => {
     const { deadLetters } = harness;
     const letter = newLetter(harness);
     await deadLetters.insert([letter]);
@@ -86,7 +86,7 @@ function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
     expect(await readLetters(harness)).toHaveLength(1);
   });
 
-  guarantee("a dead letter belongs to its tenant", async (harness) => {
+  it("a dead letter belongs to its tenant", async (harness) => {
     const theirs = newLetter(harness, { tenant: anotherTenant });
     await harness.deadLetters.insert([theirs]);
 
@@ -97,8 +97,8 @@ function inserting(guarantee: Guarantee<DeadLettersHarness>): void {
   });
 }
 
-function listing(guarantee: Guarantee<DeadLettersHarness>): void {
-  guarantee("dead letters are counted for each tenant, up to the given bound", async (harness) => {
+function listing(it: Guarantee<DeadLettersHarness>): void {
+  it("dead letters are counted for each tenant, up to the given bound", async (harness) => {
     const { deadLetters } = harness;
     await insertMany(harness, 3);
 
@@ -108,40 +108,32 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
   });
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(
-      `a list is ordered by failure, page by page, without gap or repeat: ${order}`,
-      async (harness) => {
-        const letters = await insertMany(harness, 12);
-        const expected = letters.map(({ id }) => id).toSorted();
+    it(`a list is ordered by failure, page by page, without gap or repeat: ${order}`, async (harness) => {
+      const letters = await insertMany(harness, 12);
+      const expected = letters.map(({ id }) => id).toSorted();
 
-        for (const limit of [1, 5, 11, 12, 13]) {
-          const ids = (await readLetters(harness, {}, order, limit)).map(({ id }) => id);
-          expect(ids).toEqual(order === "earliestFirst" ? expected : expected.toReversed());
-        }
-      },
-    );
+      for (const limit of [1, 5, 11, 12, 13]) {
+        const ids = (await readLetters(harness, {}, order, limit)).map(({ id }) => id);
+        expect(ids).toEqual(order === "earliestFirst" ? expected : expected.toReversed());
+      }
+    });
 
-    guarantee(
-      `a page ends with the letter that fills its bytes, and the next page follows it: ${order}`,
-      async (harness) => {
-        const letters = Array.from({ length: 7 }, () =>
-          newLetter(harness, { headers: fatHeaders }),
-        );
-        await harness.deadLetters.insert(letters);
-        const expected = letters.map(({ id }) => id).toSorted();
+    it(`a page ends with the letter that fills its bytes, and the next page follows it: ${order}`, async (harness) => {
+      const letters = Array.from({ length: 7 }, () => newLetter(harness, { headers: fatHeaders }));
+      await harness.deadLetters.insert(letters);
+      const expected = letters.map(({ id }) => id).toSorted();
 
-        const { items, lengths } = await readByBytes(
-          (page) => harness.deadLetters.list(aTenant, {}, { ...page, order, bodyBytesMax: 0 }),
-          bytesOfThree,
-        );
+      const { items, lengths } = await readByBytes(
+        (page) => harness.deadLetters.list(aTenant, {}, { ...page, order, bodyBytesMax: 0 }),
+        bytesOfThree,
+      );
 
-        expect(lengths).toEqual([3, 3, 1]);
-        const ids = items.map(({ id }) => id);
-        expect(order === "earliestFirst" ? ids : ids.toReversed()).toEqual(expected);
-      },
-    );
+      expect(lengths).toEqual([3, 3, 1]);
+      const ids = items.map(({ id }) => id);
+      expect(order === "earliestFirst" ? ids : ids.toReversed()).toEqual(expected);
+    });
 
-    guarantee(`pages do not shift while letters come and go: ${order}`, async (harness) => {
+    it(`pages do not shift while letters come and go: ${order}`, async (harness) => {
       const letters = await insertMany(harness, 10);
       const stay = letters.filter((_, i) => i % 2 === 0).map(({ id }) => id);
       const go = letters.filter((_, i) => i % 2 === 1).map(({ id }) => id);
@@ -163,7 +155,7 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
     });
   }
 
-  guarantee("the last page has no cursor", async ({ deadLetters, ...harness }) => {
+  it("the last page has no cursor", async ({ deadLetters, ...harness }) => {
     await insertMany({ deadLetters, ...harness }, 3);
 
     const exact = await deadLetters.list(aTenant, {}, { limit: 3, order: "earliestFirst" });
@@ -173,11 +165,11 @@ function listing(guarantee: Guarantee<DeadLettersHarness>): void {
   });
 }
 
-function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
+function cutting(it: Guarantee<DeadLettersHarness>): void {
   const body = dice(3).bytes(10_000);
   const response = anAnswer(500, { body: dice(4).bytes(9_000) });
 
-  guarantee("a list reads no more of a body than it shows, and one byte", async (harness) => {
+  it("a list reads no more of a body than it shows, and one byte", async (harness) => {
     const letter = newLetter(harness, { body }, { response });
     await harness.deadLetters.insert([letter]);
 
@@ -191,30 +183,27 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
     });
   });
 
-  guarantee(
-    "a page of large letters ends after one reading and one letter more",
-    async (harness) => {
-      const large = new Uint8Array(limits.readBytesMax * 0.4);
-      const letters = Array.from({ length: 5 }, () => newLetter(harness, { body: large }));
-      for (const letter of letters) await harness.deadLetters.insert([letter]);
-      const held: number[] = [];
+  it("a page of large letters ends after one reading and one letter more", async (harness) => {
+    const large = new Uint8Array(limits.readBytesMax * 0.4);
+    const letters = Array.from({ length: 5 }, () => newLetter(harness, { body: large }));
+    for (const letter of letters) await harness.deadLetters.insert([letter]);
+    const held: number[] = [];
 
-      const read = await readAll(
-        async (page) => {
-          const got = await harness.deadLetters.list(aTenant, {}, page);
-          held.push(got.items.reduce((sum, { message }) => sum + message.body.length, 0));
-          return got;
-        },
-        100,
-        "earliestFirst",
-      );
+    const read = await readAll(
+      async (page) => {
+        const got = await harness.deadLetters.list(aTenant, {}, page);
+        held.push(got.items.reduce((sum, { message }) => sum + message.body.length, 0));
+        return got;
+      },
+      100,
+      "earliestFirst",
+    );
 
-      expect(read.map(({ id }) => id)).toEqual(letters.map(({ id }) => id));
-      expect(Math.max(...held)).toBeLessThanOrEqual(limits.readBytesMax + large.length);
-    },
-  );
+    expect(read.map(({ id }) => id)).toEqual(letters.map(({ id }) => id));
+    expect(Math.max(...held)).toBeLessThanOrEqual(limits.readBytesMax + large.length);
+  });
 
-  guarantee("a list that shows no bodies reads none", async (harness) => {
+  it("a list that shows no bodies reads none", async (harness) => {
     const letter = newLetter(harness, { body }, { response });
     await harness.deadLetters.insert([letter]);
 
@@ -224,7 +213,7 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
     expect([read?.message.body.length, read?.response?.body.length]).toEqual([0, 0]);
   });
 
-  guarantee("a list reads bodies whole that it shows as their hash", async (harness) => {
+  it("a list reads bodies whole that it shows as their hash", async (harness) => {
     const policy = aPolicy({ redaction: { body: true, headers: [] } });
     const letter = newLetter(harness, { body, policy }, { response });
     await harness.deadLetters.insert([letter]);
@@ -235,7 +224,7 @@ function cutting(guarantee: Guarantee<DeadLettersHarness>): void {
   });
 }
 
-function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
+function filtering(it: Guarantee<DeadLettersHarness>): void {
   const cases: readonly (readonly [
     string,
     MessageOverrides,
@@ -279,7 +268,7 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
     ],
   ];
   for (const [what, message, letter, filter] of cases) {
-    guarantee(`a list is narrowed by ${what}`, async (harness) => {
+    it(`a list is narrowed by ${what}`, async (harness) => {
       const wanted = newLetter(harness, message, letter);
       const others = [newLetter(harness), newLetter(harness, {}, { response: anAnswer(500) })];
       await harness.deadLetters.insert([...others, wanted]);
@@ -290,7 +279,7 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
     });
   }
 
-  guarantee("a list is narrowed to some letters, or to those of some messages", async (harness) => {
+  it("a list is narrowed to some letters, or to those of some messages", async (harness) => {
     const [first, second] = await insertMany(harness, 4);
     if (!first || !second) throw new Error("unreachable");
 
@@ -304,8 +293,8 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
 }
 
 /** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
-function drawing(guarantee: Guarantee<DeadLettersHarness>): void {
-  guarantee("letters of every reason are listed as they were put", async (harness) => {
+function drawing(it: Guarantee<DeadLettersHarness>): void {
+  it("letters of every reason are listed as they were put", async (harness) => {
     const letters = failureReasons.map((reason) => newLetter(harness, {}, { reason }));
     await harness.deadLetters.insert(letters);
 
@@ -315,36 +304,33 @@ function drawing(guarantee: Guarantee<DeadLettersHarness>): void {
   });
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(
-      `pages by any filters have the letters that match all of them: ${order}`,
-      async (harness) => {
-        const chance = dice(order.length);
-        const letters = Array.from({ length: 60 }, () => {
-          const { now: failedAt, ...message } = drawnMessage(chance, epochStart);
-          const status = chance.pick([0, 404, 500]);
-          return newLetter(harness, message, {
-            failedAt,
-            ...(status > 0 && { response: anAnswer(status) }),
-          });
+    it(`pages by any filters have the letters that match all of them: ${order}`, async (harness) => {
+      const chance = dice(order.length);
+      const letters = Array.from({ length: 60 }, () => {
+        const { now: failedAt, ...message } = drawnMessage(chance, epochStart);
+        const status = chance.pick([0, 404, 500]);
+        return newLetter(harness, message, {
+          failedAt,
+          ...(status > 0 && { response: anAnswer(status) }),
         });
-        await harness.deadLetters.insert(letters);
-        const whole = await readLetters(harness, {}, order);
+      });
+      await harness.deadLetters.insert(letters);
+      const whole = await readLetters(harness, {}, order);
 
-        for (const filter of drawnFilters(chance, letterFields(chance, epochStart, letters))) {
-          const found = await readLetters(harness, filter, order, chance.integer(1, 40));
+      for (const filter of drawnFilters(chance, letterFields(chance, epochStart, letters))) {
+        const found = await readLetters(harness, filter, order, chance.integer(1, 40));
 
-          const right = whole.filter((letter) => matchesLetter(filter, letter));
-          expect([filter, idsOf(found)]).toEqual([filter, idsOf(right)]);
-        }
-      },
-    );
+        const right = whole.filter((letter) => matchesLetter(filter, letter));
+        expect([filter, idsOf(found)]).toEqual([filter, idsOf(right)]);
+      }
+    });
   }
 }
 
 const idsOf = (letters: readonly DeadLetter[]): readonly DlqId[] => letters.map(({ id }) => id);
 
-function removing(guarantee: Guarantee<DeadLettersHarness>): void {
-  guarantee("a removal deletes the letters, and returns how many there were", async (harness) => {
+function removing(it: Guarantee<DeadLettersHarness>): void {
+  it("a removal deletes the letters, and returns how many there were", async (harness) => {
     const [first, second, third] = await insertMany(harness, 3);
     if (!first || !second || !third) throw new Error("unreachable");
 
@@ -361,7 +347,7 @@ function removing(guarantee: Guarantee<DeadLettersHarness>): void {
     expect(await harness.deadLetters.remove(aTenant, [])).toBe(0);
   });
 
-  guarantee("ten removals of one letter at once count it once", async (harness) => {
+  it("ten removals of one letter at once count it once", async (harness) => {
     const [letter] = await insertMany(harness, 1);
     if (!letter) throw new Error("unreachable");
 
@@ -372,29 +358,26 @@ function removing(guarantee: Guarantee<DeadLettersHarness>): void {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1);
   });
 
-  guarantee(
-    "a sweep removes earlier failures, no more than its limit, and leaves the rest",
-    async (harness) => {
-      const letters = Array.from({ length: 6 }, (_, i) =>
-        newLetter(harness, {}, { failedAt: epochStart + i }),
-      );
-      const theirs = newLetter(harness, { tenant: anotherTenant }, { failedAt: epochStart });
-      await harness.deadLetters.insert([...letters, theirs]);
+  it("a sweep removes earlier failures, no more than its limit, and leaves the rest", async (harness) => {
+    const letters = Array.from({ length: 6 }, (_, i) =>
+      newLetter(harness, {}, { failedAt: epochStart + i }),
+    );
+    const theirs = newLetter(harness, { tenant: anotherTenant }, { failedAt: epochStart });
+    await harness.deadLetters.insert([...letters, theirs]);
 
-      const counts = [
-        await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
-        await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
-        await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
-      ];
+    const counts = [
+      await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
+      await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
+      await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
+    ];
 
-      expect(counts).toEqual([3, 1, 0]);
-      expect(await harness.deadLetters.get(anotherTenant, theirs.id)).toBeDefined();
-      expect((await readLetters(harness)).map(({ failedAt }) => failedAt)).toEqual([
-        epochStart + 4,
-        epochStart + 5,
-      ]);
-    },
-  );
+    expect(counts).toEqual([3, 1, 0]);
+    expect(await harness.deadLetters.get(anotherTenant, theirs.id)).toBeDefined();
+    expect((await readLetters(harness)).map(({ failedAt }) => failedAt)).toEqual([
+      epochStart + 4,
+      epochStart + 5,
+    ]);
+  });
 }
 
 let made = 0;

@@ -15,17 +15,17 @@ export type EventBusHarness = Closable & {
 };
 
 export function describeEventBus(name: string, open: () => Promise<EventBusHarness>): void {
-  contract(`${name}: an event bus`, open, {}, (guarantee) => {
-    sharedGuarantees(guarantee);
-    factGuarantees(guarantee);
-    hintGuarantees(guarantee);
-    ownershipGuarantees(guarantee);
-    stateGuarantees(guarantee);
+  contract(`${name}: an event bus`, open, {}, (it) => {
+    sharedGuarantees(it);
+    factGuarantees(it);
+    hintGuarantees(it);
+    ownershipGuarantees(it);
+    stateGuarantees(it);
   });
 }
 
-function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
-  guarantee(
+function sharedGuarantees(it: Guarantee<EventBusHarness>): void {
+  it(
     "every group receives events published after it subscribed",
     async (harness) => {
       const { bus, other = bus } = harness;
@@ -44,7 +44,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "the members of a group share the events",
     async (harness) => {
       const { bus, other = bus } = harness;
@@ -64,7 +64,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "topics do not mix",
     async (harness) => {
       const { bus } = harness;
@@ -86,7 +86,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "a member that has unsubscribed receives nothing, and the rest of its group receives everything",
     async (harness) => {
       const { bus, other = bus } = harness;
@@ -105,7 +105,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "a fact without a subscriber, or an empty list of facts, is no error",
     async (harness) => {
       const { bus } = harness;
@@ -117,7 +117,7 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "an event arrives unchanged, including the bytes of an answer",
     async (harness) => {
       const { bus } = harness;
@@ -144,8 +144,8 @@ function sharedGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 }
 
-function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
-  guarantee(
+function factGuarantees(it: Guarantee<EventBusHarness>): void {
+  it(
     "a fact whose handler throws is delivered again until the handler succeeds",
     async (harness) => {
       const { bus } = harness;
@@ -165,7 +165,7 @@ function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "a fact whose handler throws in one group is delivered to the others",
     async (harness) => {
       const { bus } = harness;
@@ -190,7 +190,7 @@ function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "of 1,000 facts published at once all are delivered",
     async (harness) => {
       const { bus, other = bus } = harness;
@@ -211,8 +211,8 @@ function factGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 }
 
-function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
-  guarantee(
+function hintGuarantees(it: Guarantee<EventBusHarness>): void {
+  it(
     "a hint whose handler throws may vanish, but fails no publish, and later hints arrive",
     async (harness) => {
       const { bus } = harness;
@@ -238,7 +238,7 @@ function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "a hint arrives unchanged on each of its topics",
     async (harness) => {
       const { bus } = harness;
@@ -274,8 +274,8 @@ function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
 
 type Member = { owned: ReadonlySet<number>; readonly heard: number[]; readonly strange: number[] };
 
-function ownershipGuarantees(guarantee: Guarantee<EventBusHarness>): void {
-  guarantee(
+function ownershipGuarantees(it: Guarantee<EventBusHarness>): void {
+  it(
     "a wake reaches a member that owns its shard",
     async (harness) => {
       const { bus, other = bus } = harness;
@@ -293,7 +293,7 @@ function ownershipGuarantees(guarantee: Guarantee<EventBusHarness>): void {
     heardMsMax,
   );
 
-  guarantee(
+  it(
     "when a member leaves, the others own every shard and receive every wake",
     async (harness) => {
       const { bus, other = bus } = harness;
@@ -335,8 +335,8 @@ async function joining(bus: EventBus): Promise<Member & { leave: () => Promise<v
 const wakes = (): readonly WakeEvent[] =>
   Array.from({ length: shardCount }, (_, shard) => ({ shard, at: epochStart, source: "record" }));
 
-function stateGuarantees(guarantee: Guarantee<EventBusHarness>): void {
-  guarantee(
+function stateGuarantees(it: Guarantee<EventBusHarness>): void {
+  it(
     "a connected bus is up, and receives the subscribed topics",
     async (harness) => {
       const { bus } = harness;

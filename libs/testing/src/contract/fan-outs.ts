@@ -34,39 +34,36 @@ import {
 } from "./records/harness.ts";
 
 export function describeFanOuts(name: string, open: () => Promise<RecordsHarness>): void {
-  contract(`${name}: fan-outs`, open, {}, (guarantee) => {
-    inserting(guarantee);
-    advancing(guarantee);
-    sharing(guarantee);
-    placing(guarantee);
-    removing(guarantee);
+  contract(`${name}: fan-outs`, open, {}, (it) => {
+    inserting(it);
+    advancing(it);
+    sharing(it);
+    placing(it);
+    removing(it);
   });
 }
 
-function inserting(guarantee: StoreGuarantee): void {
-  guarantee(
-    "a fan-out is read back as it was inserted, by its own tenant only",
-    async (harness) => {
-      const fanOut = newFanOut(harness, {
-        skipped: [0, 7],
-        command: {
-          policy: aPolicy({ flow: oneAtATime, labels: ["a"] }),
-          hop: 3,
-          dialect: "upstash",
-          queue: "queue",
-        },
-      });
+function inserting(it: StoreGuarantee): void {
+  it("a fan-out is read back as it was inserted, by its own tenant only", async (harness) => {
+    const fanOut = newFanOut(harness, {
+      skipped: [0, 7],
+      command: {
+        policy: aPolicy({ flow: oneAtATime, labels: ["a"] }),
+        hop: 3,
+        dialect: "upstash",
+        queue: "queue",
+      },
+    });
 
-      expect(await harness.fanOuts.insert(fanOut, "new")).toBe("inserted");
+    expect(await harness.fanOuts.insert(fanOut, "new")).toBe("inserted");
 
-      const unknown = harness.ids.next();
-      expect(await harness.fanOuts.get(aTenant, [unknown, fanOut.id])).toEqual([undefined, fanOut]);
-      expect(await harness.fanOuts.get(anotherTenant, [fanOut.id])).toEqual([undefined]);
-      expect(await harness.fanOuts.get(aTenant, [])).toEqual([]);
-    },
-  );
+    const unknown = harness.ids.next();
+    expect(await harness.fanOuts.get(aTenant, [unknown, fanOut.id])).toEqual([undefined, fanOut]);
+    expect(await harness.fanOuts.get(anotherTenant, [fanOut.id])).toEqual([undefined]);
+    expect(await harness.fanOuts.get(aTenant, [])).toEqual([]);
+  });
 
-  guarantee("an insert of an existing id succeeds and changes nothing", async (harness) => {
+  it("an insert of an existing id succeeds and changes nothing", async (harness) => {
     const fanOut = await insertFanOut(harness);
     await harness.fanOuts.advance(fanOut.id, 0, 500, false);
 
@@ -74,7 +71,7 @@ function inserting(guarantee: StoreGuarantee): void {
     expect((await readFanOut(harness, fanOut)).state).toEqual({ kind: "expanding", upTo: 500 });
   });
 
-  guarantee("an insert confirms its deduplication windows", async (harness) => {
+  it("an insert confirms its deduplication windows", async (harness) => {
     const { tokens } = harness;
     const fanOut = newFanOut(harness);
     const entry = { key: aKey("order-1"), id: fanOut.id };
@@ -86,21 +83,18 @@ function inserting(guarantee: StoreGuarantee): void {
     if (tokens) expect(windows).toEqual([{ kind: "done", id: fanOut.id }]);
   });
 
-  guarantee(
-    "a fan-out is no message: it is not read, claimed, cancelled, pulled or counted as one",
-    async (harness) => {
-      const { id } = await insertFanOut(harness);
+  it("a fan-out is no message: it is not read, claimed, cancelled, pulled or counted as one", async (harness) => {
+    const { id } = await insertFanOut(harness);
 
-      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
-      expect(await harness.records.claim([id], anOwner)).toEqual([]);
-      expect(await harness.records.cancel(aTenant, [id])).toEqual([{ kind: "unknown" }]);
-      expect(await harness.records.pull(aTenant, 10, [])).toEqual([]);
-      await harness.advance(backlogLagMsMax);
-      expect(await harness.records.backlog(aTenant)).toBe(0);
-    },
-  );
+    expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+    expect(await harness.records.claim([id], anOwner)).toEqual([]);
+    expect(await harness.records.cancel(aTenant, [id])).toEqual([{ kind: "unknown" }]);
+    expect(await harness.records.pull(aTenant, 10, [])).toEqual([]);
+    await harness.advance(backlogLagMsMax);
+    expect(await harness.records.backlog(aTenant)).toBe(0);
+  });
 
-  guarantee("a fan-out sets the limits of its flow key", async (harness) => {
+  it("a fan-out sets the limits of its flow key", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const newer: FlowLimits = { parallelism: 7, periodMs: 1_000 };
     const flow = { key: oneAtATime.key, limits: newer };
@@ -113,78 +107,66 @@ function inserting(guarantee: StoreGuarantee): void {
 
 const backlogLagMsMax = 5_000;
 
-function advancing(guarantee: StoreGuarantee): void {
-  guarantee(
-    "a fan-out rings at once and until it is expanded, and apart from other kinds",
-    async (harness) => {
-      const { id, tenant } = await insertFanOut(harness);
-      const first = await ringAll(harness);
-      await harness.advance(limits.ringAheadMs);
-      const early = await ring(harness, allShards, 10, ["record", "followUp", "fact"]);
-      const second = await ringAll(harness);
+function advancing(it: StoreGuarantee): void {
+  it("a fan-out rings at once and until it is expanded, and apart from other kinds", async (harness) => {
+    const { id, tenant } = await insertFanOut(harness);
+    const first = await ringAll(harness);
+    await harness.advance(limits.ringAheadMs);
+    const early = await ring(harness, allShards, 10, ["record", "followUp", "fact"]);
+    const second = await ringAll(harness);
 
-      for (const said of [first, second])
-        expect(said).toEqual({ ...noRings, fanOuts: [{ id, tenant }] });
-      expect(early).toEqual(noRings);
-    },
-  );
+    for (const said of [first, second])
+      expect(said).toEqual({ ...noRings, fanOuts: [{ id, tenant }] });
+    expect(early).toEqual(noRings);
+  });
 
-  guarantee(
-    "a fan-out above this build's format is neither read, rung nor advanced",
-    async (harness) => {
-      const fanOut = { ...newFanOut(harness), format: ownFormat + 1 };
-      await harness.fanOuts.insert(fanOut, "new");
-      await harness.advance(limits.ringAheadMs);
+  it("a fan-out above this build's format is neither read, rung nor advanced", async (harness) => {
+    const fanOut = { ...newFanOut(harness), format: ownFormat + 1 };
+    await harness.fanOuts.insert(fanOut, "new");
+    await harness.advance(limits.ringAheadMs);
 
-      expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
-      expect(await harness.fanOuts.advance(fanOut.id, 0, 500, false)).toBe(false);
-      expect(await ringAll(harness)).toEqual(noRings);
-      expect(await harness.alarms.next(allShards)).toBeUndefined();
-    },
-  );
+    expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
+    expect(await harness.fanOuts.advance(fanOut.id, 0, 500, false)).toBe(false);
+    expect(await ringAll(harness)).toEqual(noRings);
+    expect(await harness.alarms.next(allShards)).toBeUndefined();
+  });
 
-  guarantee("the alarm of a fan-out is among the next alarms", async (harness) => {
+  it("the alarm of a fan-out is among the next alarms", async (harness) => {
     const { wakeAt } = await insertFanOut(harness);
 
     expect(await harness.alarms.next(allShards)).toBe(wakeAt);
     expect(await harness.alarms.next(allShards, ["record"])).toBeUndefined();
   });
 
-  guarantee(
-    "progress is written from its expected place, and by one expander only",
-    async (harness) => {
-      const { fanOuts, other = harness } = harness;
-      const fanOut = await insertFanOut(harness);
+  it("progress is written from its expected place, and by one expander only", async (harness) => {
+    const { fanOuts, other = harness } = harness;
+    const fanOut = await insertFanOut(harness);
 
-      const [first, second] = await Promise.all([
-        fanOuts.advance(fanOut.id, 0, 500, false),
-        other.fanOuts.advance(fanOut.id, 0, 500, false),
-      ]);
+    const [first, second] = await Promise.all([
+      fanOuts.advance(fanOut.id, 0, 500, false),
+      other.fanOuts.advance(fanOut.id, 0, 500, false),
+    ]);
 
-      expect([first, second].toSorted()).toEqual([false, true]);
-      expect(await fanOuts.advance(fanOut.id, 0, 1_000, false)).toBe(false);
-      const { state, wakeAt } = await readFanOut(harness, fanOut);
-      expect(state).toEqual({ kind: "expanding", upTo: 500 });
-      expect(wakeAt).toBeLessThanOrEqual(harness.now() + limits.ringAheadMs);
-    },
-  );
+    expect([first, second].toSorted()).toEqual([false, true]);
+    expect(await fanOuts.advance(fanOut.id, 0, 1_000, false)).toBe(false);
+    const { state, wakeAt } = await readFanOut(harness, fanOut);
+    expect(state).toEqual({ kind: "expanding", upTo: 500 });
+    expect(wakeAt).toBeLessThanOrEqual(harness.now() + limits.ringAheadMs);
+  });
 
-  guarantee(
-    "an expanded fan-out has ended: it neither rings nor expands again",
-    async (harness) => {
-      const fanOut = await insertFanOut(harness);
-      await harness.fanOuts.advance(fanOut.id, 0, 500, false);
+  it("an expanded fan-out has ended: it neither rings nor expands again", async (harness) => {
+    const fanOut = await insertFanOut(harness);
+    await harness.fanOuts.advance(fanOut.id, 0, 500, false);
 
-      expect(await harness.fanOuts.advance(fanOut.id, 500, 1_000, true)).toBe(true);
-      await harness.advance(limits.ringAheadMs);
+    expect(await harness.fanOuts.advance(fanOut.id, 500, 1_000, true)).toBe(true);
+    await harness.advance(limits.ringAheadMs);
 
-      expect((await readFanOut(harness, fanOut)).state.kind).toBe("expanded");
-      expect(await ringAll(harness)).toEqual(noRings);
-      expect(await harness.fanOuts.advance(fanOut.id, 1_000, 1_500, false)).toBe(false);
-    },
-  );
+    expect((await readFanOut(harness, fanOut)).state.kind).toBe("expanded");
+    expect(await ringAll(harness)).toEqual(noRings);
+    expect(await harness.fanOuts.advance(fanOut.id, 1_000, 1_500, false)).toBe(false);
+  });
 
-  guarantee("progress of a missing fan-out, or of a message, fails", async (harness) => {
+  it("progress of a missing fan-out, or of a message, fails", async (harness) => {
     const { id } = await insert(harness);
 
     expect(await harness.fanOuts.advance(harness.ids.next(), 0, 500, false)).toBe(false);
@@ -192,28 +174,25 @@ function advancing(guarantee: StoreGuarantee): void {
   });
 }
 
-function sharing(guarantee: StoreGuarantee): void {
-  guarantee(
-    "children share the body of their fan-out, and each is read and claimed with it",
-    async (harness) => {
-      const body = dice(4).bytes(100_000);
-      const fanOut = await insertFanOut(harness, { command: { body } });
-      const children = await insertChildren(harness, fanOut, 3);
+function sharing(it: StoreGuarantee): void {
+  it("children share the body of their fan-out, and each is read and claimed with it", async (harness) => {
+    const body = dice(4).bytes(100_000);
+    const fanOut = await insertFanOut(harness, { command: { body } });
+    const children = await insertChildren(harness, fanOut, 3);
 
-      const claimed = await harness.records.claim(
-        children.map(({ id }) => id),
-        anOwner,
-      );
+    const claimed = await harness.records.claim(
+      children.map(({ id }) => id),
+      anOwner,
+    );
 
-      expect(claimed).toHaveLength(3);
-      for (const { message } of claimed) {
-        expect(Buffer.compare(message.body, body)).toBe(0);
-        expect(Buffer.compare((await read(harness, message)).message.body, body)).toBe(0);
-      }
-    },
-  );
+    expect(claimed).toHaveLength(3);
+    for (const { message } of claimed) {
+      expect(Buffer.compare(message.body, body)).toBe(0);
+      expect(Buffer.compare((await read(harness, message)).message.body, body)).toBe(0);
+    }
+  });
 
-  guarantee("a batch of children that is inserted again makes no child twice", async (harness) => {
+  it("a batch of children that is inserted again makes no child twice", async (harness) => {
     const fanOut = await insertFanOut(harness);
     const [first] = await insertChildren(harness, fanOut, 3);
     if (!first) throw new Error("unreachable");
@@ -230,27 +209,24 @@ function sharing(guarantee: StoreGuarantee): void {
   });
 }
 
-function placing(guarantee: StoreGuarantee): void {
-  guarantee(
-    "a child has the place of its publish's acknowledgement, in the order of the endpoints, however late it is made",
-    async (harness) => {
-      const before = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
-      const fanOut = await insertFanOut(harness, inTightLane);
-      const between = await insert(harness, { flow: oneAtATime });
-      const second = await insertFanOut(harness, inTightLane);
-      const after = await insert(harness, { flow: oneAtATime });
+function placing(it: StoreGuarantee): void {
+  it("a child has the place of its publish's acknowledgement, in the order of the endpoints, however late it is made", async (harness) => {
+    const before = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
+    const fanOut = await insertFanOut(harness, inTightLane);
+    const between = await insert(harness, { flow: oneAtATime });
+    const second = await insertFanOut(harness, inTightLane);
+    const after = await insert(harness, { flow: oneAtATime });
 
-      const ofSecond = await insertChildren(harness, second, 2);
-      const children = childrenOf(fanOut, 3);
-      for (const child of children.toReversed())
-        await harness.records.insert([{ record: accept(child, harness.now()) }], "new");
+    const ofSecond = await insertChildren(harness, second, 2);
+    const children = childrenOf(fanOut, 3);
+    for (const child of children.toReversed())
+      await harness.records.insert([{ record: accept(child, harness.now()) }], "new");
 
-      const line = [...before, ...children, between, ...ofSecond, after];
-      expect(await inLine(harness)).toEqual(line.map(({ id }) => id));
-    },
-  );
+    const line = [...before, ...children, between, ...ofSecond, after];
+    expect(await inLine(harness)).toEqual(line.map(({ id }) => id));
+  });
 
-  guarantee("reserved places that are never used keep no message back", async (harness) => {
+  it("reserved places that are never used keep no message back", async (harness) => {
     const fanOut = await insertFanOut(harness, { ...inTightLane, skipped: [0, 2] });
     const after = await insert(harness, { flow: oneAtATime });
     const [, child] = childrenOf(fanOut, 2);
@@ -263,25 +239,22 @@ function placing(guarantee: StoreGuarantee): void {
 
 const inTightLane = { command: { policy: aPolicy({ flow: oneAtATime }) } } as const;
 
-function removing(guarantee: StoreGuarantee): void {
-  guarantee(
-    "a shared body outlives the end of its fan-out while a child remains",
-    async (harness) => {
-      const body = dice(5).bytes(1_000);
-      const fanOut = await insertFanOut(harness, { command: { body } });
-      const [first, second] = await insertChildren(harness, fanOut, 2);
-      if (!first || !second) throw new Error("unreachable");
-      await harness.fanOuts.advance(fanOut.id, 0, 2, true);
-      await finish(harness, first);
-      await harness.advance(1_000);
-      await removeAll(harness);
+function removing(it: StoreGuarantee): void {
+  it("a shared body outlives the end of its fan-out while a child remains", async (harness) => {
+    const body = dice(5).bytes(1_000);
+    const fanOut = await insertFanOut(harness, { command: { body } });
+    const [first, second] = await insertChildren(harness, fanOut, 2);
+    if (!first || !second) throw new Error("unreachable");
+    await harness.fanOuts.advance(fanOut.id, 0, 2, true);
+    await finish(harness, first);
+    await harness.advance(1_000);
+    await removeAll(harness);
 
-      expect(await harness.records.get(aTenant, [first.id])).toEqual([undefined]);
-      expect(Buffer.compare((await read(harness, second)).message.body, body)).toBe(0);
-    },
-  );
+    expect(await harness.records.get(aTenant, [first.id])).toEqual([undefined]);
+    expect(Buffer.compare((await read(harness, second)).message.body, body)).toBe(0);
+  });
 
-  guarantee("a shared body is kept until its last child is swept", async (harness) => {
+  it("a shared body is kept until its last child is swept", async (harness) => {
     const body = dice(7).bytes(1_000);
     const fanOut = await insertFanOut(harness, { command: { body } });
     const [first, second] = await insertChildren(harness, fanOut, 2);
@@ -309,7 +282,7 @@ function removing(guarantee: StoreGuarantee): void {
     expect(await kept()).toEqual([false, false]);
   });
 
-  guarantee("an expanded fan-out is removed when no child remains", async (harness) => {
+  it("an expanded fan-out is removed when no child remains", async (harness) => {
     const fanOut = await insertFanOut(harness);
     const children = await insertChildren(harness, fanOut, 2);
     await harness.fanOuts.advance(fanOut.id, 0, 2, true);
@@ -320,7 +293,7 @@ function removing(guarantee: StoreGuarantee): void {
     expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
   });
 
-  guarantee("a fan-out that is not expanded yet stays, even without children", async (harness) => {
+  it("a fan-out that is not expanded yet stays, even without children", async (harness) => {
     const body = dice(6).bytes(1_000);
     const fanOut = await insertFanOut(harness, { command: { body } });
     for (const child of await insertChildren(harness, fanOut, 1)) await finish(harness, child);

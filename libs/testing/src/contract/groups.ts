@@ -17,48 +17,45 @@ export type GroupsHarness = Closable & {
 };
 
 export function describeGroups(name: string, open: () => Promise<GroupsHarness>): void {
-  contract(`${name}: groups`, open, {}, (guarantee) => {
-    reading(guarantee);
-    replacing(guarantee);
-    configuring(guarantee);
-    removing(guarantee);
-    sweeping(guarantee);
+  contract(`${name}: groups`, open, {}, (it) => {
+    reading(it);
+    replacing(it);
+    configuring(it);
+    removing(it);
+    sweeping(it);
   });
 }
 
-function reading(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee("a group that was never made is not found", async ({ groups }) => {
+function reading(it: Guarantee<GroupsHarness>): void {
+  it("a group that was never made is not found", async ({ groups }) => {
     expect(await groups.get(aTenant, "g")).toBeUndefined();
     expect(await groups.list(aTenant, whole)).toEqual([]);
     expect(await groups.count(aTenant, 10)).toBe(0);
     expect(await groups.endpoints(aTenant, [])).toEqual([]);
   });
 
-  guarantee(
-    "a group is read back with its endpoints in their order, names and all",
-    async (harness) => {
-      const endpoints = [
-        anEndpoint(3, "third"),
-        anEndpoint(1),
-        anEndpoint(2, "with a space"),
-        anEndpoint(0),
-      ];
-      const from = harness.now();
-      const group = await create(harness, "g", endpoints);
+  it("a group is read back with its endpoints in their order, names and all", async (harness) => {
+    const endpoints = [
+      anEndpoint(3, "third"),
+      anEndpoint(1),
+      anEndpoint(2, "with a space"),
+      anEndpoint(0),
+    ];
+    const from = harness.now();
+    const group = await create(harness, "g", endpoints);
 
-      expect(group).toMatchObject({
-        tenant: aTenant,
-        name: "g",
-        endpointCount: 4,
-        updatedAt: group.createdAt,
-      });
-      expect(group.createdAt).toBeGreaterThan(from);
-      expect(group.createdAt).toBeLessThanOrEqual(harness.now() + 1);
-      expect(await endpointsOf(harness, group)).toEqual(endpoints);
-    },
-  );
+    expect(group).toMatchObject({
+      tenant: aTenant,
+      name: "g",
+      endpointCount: 4,
+      updatedAt: group.createdAt,
+    });
+    expect(group.createdAt).toBeGreaterThan(from);
+    expect(group.createdAt).toBeLessThanOrEqual(harness.now() + 1);
+    expect(await endpointsOf(harness, group)).toEqual(endpoints);
+  });
 
-  guarantee("a group of 10,000 endpoints is kept in chunks of at most 500", async (harness) => {
+  it("a group of 10,000 endpoints is kept in chunks of at most 500", async (harness) => {
     const endpoints = someEndpoints(10_000);
     const group = await create(harness, "g", endpoints);
 
@@ -67,7 +64,7 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
     expect(await endpointsOf(harness, group)).toEqual(endpoints);
   });
 
-  guarantee("groups belong to their tenant", async (harness) => {
+  it("groups belong to their tenant", async (harness) => {
     const { groups } = harness;
     const mine = await create(harness, "g", [anEndpoint(0)]);
 
@@ -78,7 +75,7 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
     expect(await groups.get(aTenant, "g")).toEqual(mine);
   });
 
-  guarantee("a list holds every group of the tenant", async (harness) => {
+  it("a list holds every group of the tenant", async (harness) => {
     for (const name of ["a", "b", "c.d-e_F"]) await create(harness, name, [anEndpoint(0)]);
 
     const names = (await harness.groups.list(aTenant, whole)).map(({ name }) => name);
@@ -86,24 +83,21 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
     expect(names).toEqual(["a", "b", "c.d-e_F"]);
   });
 
-  guarantee(
-    "a page of a list begins behind the given name, with no more groups than requested",
-    async (harness) => {
-      const { groups } = harness;
-      for (const name of ["b", "a", "d", "C", "c"]) await create(harness, name, [anEndpoint(0)]);
-      await groups.replace(anotherTenant, "aa", undefined, [anEndpoint(0)], "new");
+  it("a page of a list begins behind the given name, with no more groups than requested", async (harness) => {
+    const { groups } = harness;
+    for (const name of ["b", "a", "d", "C", "c"]) await create(harness, name, [anEndpoint(0)]);
+    await groups.replace(anotherTenant, "aa", undefined, [anEndpoint(0)], "new");
 
-      const namesOf = async (after: string, limit: number) =>
-        (await groups.list(aTenant, { after, limit })).map(({ name }) => name);
+    const namesOf = async (after: string, limit: number) =>
+      (await groups.list(aTenant, { after, limit })).map(({ name }) => name);
 
-      expect(await namesOf("", 2)).toEqual(["C", "a"]);
-      expect(await namesOf("a", 2)).toEqual(["b", "c"]);
-      expect(await namesOf("aa", 10)).toEqual(["b", "c", "d"]);
-      expect(await namesOf("d", 2)).toEqual([]);
-    },
-  );
+    expect(await namesOf("", 2)).toEqual(["C", "a"]);
+    expect(await namesOf("a", 2)).toEqual(["b", "c"]);
+    expect(await namesOf("aa", 10)).toEqual(["b", "c", "d"]);
+    expect(await namesOf("d", 2)).toEqual([]);
+  });
 
-  guarantee("groups are counted for each tenant, up to the given bound", async (harness) => {
+  it("groups are counted for each tenant, up to the given bound", async (harness) => {
     const { groups } = harness;
     for (const name of ["a", "b", "c"]) await create(harness, name, [anEndpoint(0)]);
     await groups.replace(anotherTenant, "d", undefined, [anEndpoint(0)], "new");
@@ -114,31 +108,28 @@ function reading(guarantee: Guarantee<GroupsHarness>): void {
   });
 }
 
-function replacing(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee(
-    "a replacement of the current version succeeds, and raises the version",
-    async (harness) => {
-      const before = await create(harness, "g", someEndpoints(2));
-      await harness.advance(10);
+function replacing(it: Guarantee<GroupsHarness>): void {
+  it("a replacement of the current version succeeds, and raises the version", async (harness) => {
+    const before = await create(harness, "g", someEndpoints(2));
+    await harness.advance(10);
 
-      const replaced = await harness.groups.replace(
-        aTenant,
-        "g",
-        before.version,
-        someEndpoints(3),
-        "new",
-      );
+    const replaced = await harness.groups.replace(
+      aTenant,
+      "g",
+      before.version,
+      someEndpoints(3),
+      "new",
+    );
 
-      const after = await find(harness, "g");
-      expect(replaced).toBe(true);
-      expect(after).toMatchObject({ createdAt: before.createdAt, endpointCount: 3 });
-      expect(after.version).toBeGreaterThan(before.version);
-      expect(after.updatedAt).toBeGreaterThan(before.updatedAt);
-      expect(await endpointsOf(harness, after)).toEqual(someEndpoints(3));
-    },
-  );
+    const after = await find(harness, "g");
+    expect(replaced).toBe(true);
+    expect(after).toMatchObject({ createdAt: before.createdAt, endpointCount: 3 });
+    expect(after.version).toBeGreaterThan(before.version);
+    expect(after.updatedAt).toBeGreaterThan(before.updatedAt);
+    expect(await endpointsOf(harness, after)).toEqual(someEndpoints(3));
+  });
 
-  guarantee("a replacement of another version changes nothing", async (harness) => {
+  it("a replacement of another version changes nothing", async (harness) => {
     const { groups } = harness;
     const group = await create(harness, "g", someEndpoints(2));
 
@@ -150,7 +141,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     expect(await groups.list(aTenant, whole)).toHaveLength(1);
   });
 
-  guarantee("of ten replacements of one version exactly one succeeds", async (harness) => {
+  it("of ten replacements of one version exactly one succeeds", async (harness) => {
     const { version } = await create(harness, "g", []);
     const versions = Array.from({ length: 10 }, (_, i) => someEndpoints(i + 1));
 
@@ -163,7 +154,7 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     expect(await endpointsOf(harness, await find(harness, "g"))).toEqual(winner);
   });
 
-  guarantee("of ten creations at once exactly one succeeds", async ({ groups }) => {
+  it("of ten creations at once exactly one succeeds", async ({ groups }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         groups.replace(aTenant, "g", undefined, someEndpoints(i), "new"),
@@ -173,60 +164,51 @@ function replacing(guarantee: Guarantee<GroupsHarness>): void {
     expect(answers.filter(Boolean)).toHaveLength(1);
   });
 
-  guarantee(
-    "ten upserts at once, each repeated after a conflict, lose nothing",
-    async (harness) => {
-      await create(harness, "g", []);
+  it("ten upserts at once, each repeated after a conflict, lose nothing", async (harness) => {
+    await create(harness, "g", []);
 
-      await Promise.all(Array.from({ length: 10 }, (_, i) => add(harness, anEndpoint(i))));
+    await Promise.all(Array.from({ length: 10 }, (_, i) => add(harness, anEndpoint(i))));
 
-      const urls = (await endpointsOf(harness, await find(harness, "g"))).map(({ url }) => url);
-      expect(urls.toSorted()).toEqual(
-        someEndpoints(10)
-          .map(({ url }) => url)
-          .toSorted(),
-      );
-    },
-  );
+    const urls = (await endpointsOf(harness, await find(harness, "g"))).map(({ url }) => url);
+    expect(urls.toSorted()).toEqual(
+      someEndpoints(10)
+        .map(({ url }) => url)
+        .toSorted(),
+    );
+  });
 
-  guarantee(
-    "a version that is being read stays whole, even when another replaces it",
-    async (harness) => {
-      const before = await create(harness, "g", someEndpoints(700));
-      await harness.groups.replace(aTenant, "g", before.version, [anEndpoint(0)], "new");
-      await harness.groups.sweep(100);
+  it("a version that is being read stays whole, even when another replaces it", async (harness) => {
+    const before = await create(harness, "g", someEndpoints(700));
+    await harness.groups.replace(aTenant, "g", before.version, [anEndpoint(0)], "new");
+    await harness.groups.sweep(100);
 
-      expect(await endpointsOf(harness, before)).toEqual(someEndpoints(700));
-    },
-  );
+    expect(await endpointsOf(harness, before)).toEqual(someEndpoints(700));
+  });
 }
 
-function configuring(guarantee: Guarantee<GroupsHarness>): void {
+function configuring(it: Guarantee<GroupsHarness>): void {
   const headers = [
     ["Service-Retries", "3"],
     ["Service-Forward-X", "a"],
     ["Service-Forward-X", "b"],
   ] as const;
 
-  guarantee(
-    "default headers are read back, and stay when the endpoints change",
-    async (harness) => {
-      const { groups } = harness;
-      const group = await create(harness, "g", [anEndpoint(0)]);
-      await harness.advance(1_000);
+  it("default headers are read back, and stay when the endpoints change", async (harness) => {
+    const { groups } = harness;
+    const group = await create(harness, "g", [anEndpoint(0)]);
+    await harness.advance(1_000);
 
-      expect(await groups.configure(aTenant, "g", headers)).toBe(true);
+    expect(await groups.configure(aTenant, "g", headers)).toBe(true);
 
-      const configured = await find(harness, "g");
-      expect(configured).toEqual({ ...group, headers, updatedAt: configured.updatedAt });
-      expect(configured.updatedAt).toBeGreaterThan(group.updatedAt);
-      expect(await groups.list(aTenant, whole)).toEqual([configured]);
-      await groups.replace(aTenant, "g", configured.version, [anEndpoint(1)], "new");
-      expect((await find(harness, "g")).headers).toEqual(headers);
-    },
-  );
+    const configured = await find(harness, "g");
+    expect(configured).toEqual({ ...group, headers, updatedAt: configured.updatedAt });
+    expect(configured.updatedAt).toBeGreaterThan(group.updatedAt);
+    expect(await groups.list(aTenant, whole)).toEqual([configured]);
+    await groups.replace(aTenant, "g", configured.version, [anEndpoint(1)], "new");
+    expect((await find(harness, "g")).headers).toEqual(headers);
+  });
 
-  guarantee("default headers are replaced whole, and none clears them", async (harness) => {
+  it("default headers are replaced whole, and none clears them", async (harness) => {
     const { groups } = harness;
     await create(harness, "g", [anEndpoint(0)]);
     await groups.configure(aTenant, "g", headers);
@@ -238,24 +220,21 @@ function configuring(guarantee: Guarantee<GroupsHarness>): void {
     expect(await find(harness, "g")).not.toHaveProperty("headers");
   });
 
-  guarantee("default headers of a missing group make no group", async ({ groups }) => {
+  it("default headers of a missing group make no group", async ({ groups }) => {
     expect(await groups.configure(aTenant, "g", headers)).toBe(false);
     expect(await groups.get(aTenant, "g")).toBeUndefined();
   });
 
-  guarantee(
-    "a group that is made anew has no default headers of its predecessor",
-    async (harness) => {
-      const { groups } = harness;
-      await create(harness, "g", [anEndpoint(0)]);
-      await groups.configure(aTenant, "g", headers);
-      await groups.remove(aTenant, "g");
+  it("a group that is made anew has no default headers of its predecessor", async (harness) => {
+    const { groups } = harness;
+    await create(harness, "g", [anEndpoint(0)]);
+    await groups.configure(aTenant, "g", headers);
+    await groups.remove(aTenant, "g");
 
-      expect(await create(harness, "g", [anEndpoint(0)])).not.toHaveProperty("headers");
-    },
-  );
+    expect(await create(harness, "g", [anEndpoint(0)])).not.toHaveProperty("headers");
+  });
 
-  guarantee("another tenant's group of the same name keeps its own", async (harness) => {
+  it("another tenant's group of the same name keeps its own", async (harness) => {
     await create(harness, "g", [anEndpoint(0)]);
 
     expect(await harness.groups.configure(anotherTenant, "g", headers)).toBe(false);
@@ -263,8 +242,8 @@ function configuring(guarantee: Guarantee<GroupsHarness>): void {
   });
 }
 
-function removing(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee("a removal under a version leaves a group that was changed since", async (harness) => {
+function removing(it: Guarantee<GroupsHarness>): void {
+  it("a removal under a version leaves a group that was changed since", async (harness) => {
     const { groups } = harness;
     const old = await create(harness, "g", [anEndpoint(0)]);
     await groups.replace(aTenant, "g", old.version, [anEndpoint(1)], "new");
@@ -277,7 +256,7 @@ function removing(guarantee: Guarantee<GroupsHarness>): void {
     expect(await groups.get(aTenant, "g")).toBeUndefined();
   });
 
-  guarantee("a removed group is not found, and a second removal is no error", async (harness) => {
+  it("a removed group is not found, and a second removal is no error", async (harness) => {
     const { groups } = harness;
     await create(harness, "g", someEndpoints(2));
     await groups.remove(aTenant, "g");
@@ -288,60 +267,51 @@ function removing(guarantee: Guarantee<GroupsHarness>): void {
     expect(await groups.list(aTenant, whole)).toEqual([]);
   });
 
-  guarantee(
-    "a group may be made again after its removal, and versions of the old one do not fit it",
-    async (harness) => {
-      const old = await create(harness, "g", someEndpoints(2));
-      await harness.groups.remove(aTenant, "g");
-      await harness.advance(10);
+  it("a group may be made again after its removal, and versions of the old one do not fit it", async (harness) => {
+    const old = await create(harness, "g", someEndpoints(2));
+    await harness.groups.remove(aTenant, "g");
+    await harness.advance(10);
 
-      const made = await create(harness, "g", someEndpoints(1));
+    const made = await create(harness, "g", someEndpoints(1));
 
-      expect(await harness.groups.replace(aTenant, "g", old.version, [], "new")).toBe(false);
-      expect(await endpointsOf(harness, made)).toEqual(someEndpoints(1));
-    },
-  );
+    expect(await harness.groups.replace(aTenant, "g", old.version, [], "new")).toBe(false);
+    expect(await endpointsOf(harness, made)).toEqual(someEndpoints(1));
+  });
 }
 
-function sweeping(guarantee: Guarantee<GroupsHarness>): void {
-  guarantee(
-    "the chunks of a replaced version live for as long as a parent expands over them",
-    async (harness) => {
-      const { groups, fanOuts } = harness;
-      const before = await create(harness, "g", someEndpoints(700));
-      const parent = await publishTo(harness, before);
-      await groups.replace(aTenant, "g", before.version, [anEndpoint(0)], "new");
-      await harness.advance(anHourMs);
-      const keptAll = await groups.sweep(100);
-      const stillThere = await endpointsOf(harness, before);
-      await fanOuts.advance(parent, 0, 700, true);
-      await harness.advance(anHourMs);
-      const swept = await groups.sweep(100);
+function sweeping(it: Guarantee<GroupsHarness>): void {
+  it("the chunks of a replaced version live for as long as a parent expands over them", async (harness) => {
+    const { groups, fanOuts } = harness;
+    const before = await create(harness, "g", someEndpoints(700));
+    const parent = await publishTo(harness, before);
+    await groups.replace(aTenant, "g", before.version, [anEndpoint(0)], "new");
+    await harness.advance(anHourMs);
+    const keptAll = await groups.sweep(100);
+    const stillThere = await endpointsOf(harness, before);
+    await fanOuts.advance(parent, 0, 700, true);
+    await harness.advance(anHourMs);
+    const swept = await groups.sweep(100);
 
-      expect(keptAll).toBe(0);
-      expect(stillThere).toEqual(someEndpoints(700));
-      expect(swept).toBe(before.chunks.length);
-    },
-  );
+    expect(keptAll).toBe(0);
+    expect(stillThere).toEqual(someEndpoints(700));
+    expect(swept).toBe(before.chunks.length);
+  });
 
-  guarantee(
-    "the chunks of a removed group are deleted, no more than the limit at a time, and none of another group",
-    async (harness) => {
-      const { groups } = harness;
-      const gone = await create(harness, "gone", someEndpoints(1_200));
-      const kept = await create(harness, "kept", someEndpoints(1_200));
-      await groups.remove(aTenant, "gone");
-      await harness.advance(anHourMs);
+  it("the chunks of a removed group are deleted, no more than the limit at a time, and none of another group", async (harness) => {
+    const { groups } = harness;
+    const gone = await create(harness, "gone", someEndpoints(1_200));
+    const kept = await create(harness, "kept", someEndpoints(1_200));
+    await groups.remove(aTenant, "gone");
+    await harness.advance(anHourMs);
 
-      const first = await groups.sweep(2);
-      const rest = await groups.sweep(100);
+    const first = await groups.sweep(2);
+    const rest = await groups.sweep(100);
 
-      expect(first).toBe(2);
-      expect(first + rest).toBe(gone.chunks.length);
-      expect(await groups.sweep(100)).toBe(0);
-      expect(await endpointsOf(harness, kept)).toEqual(someEndpoints(1_200));
-    },
-  );
+    expect(first).toBe(2);
+    expect(first + rest).toBe(gone.chunks.length);
+    expect(await groups.sweep(100)).toBe(0);
+    expect(await endpointsOf(harness, kept)).toEqual(someEndpoints(1_200));
+  });
 }
 
 /** Longer than any publish may take between reading a version and inserting its parent. */

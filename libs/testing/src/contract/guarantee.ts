@@ -1,6 +1,7 @@
 /**
- * How a contract suite is written: each test is a guarantee of the port, proved on a fresh adapter. An adapter that
- * cannot give a guarantee names it with the reason; the test is then shown as skipped, with that reason.
+ * How a contract suite is written: each test is a guarantee of the port, proved on a fresh adapter. A suite is a function of
+ * `it`, and so reads as the tests of one adapter. An adapter that cannot give a guarantee names it with the reason; the
+ * test is then shown as skipped, with that reason.
  */
 import { describe, it } from "@jest/globals";
 

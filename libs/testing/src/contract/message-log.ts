@@ -39,141 +39,126 @@ export function describeMessageLog(
   open: () => Promise<MessageLogHarness>,
   deviations: readonly Deviation[] = [],
 ): void {
-  contract(`${name}: a message log`, open, { deviations }, (guarantee) => {
-    appending(guarantee);
-    listing(guarantee);
-    filtering(guarantee);
-    drawing(guarantee);
-    watching(guarantee);
-    counting(guarantee);
-    sweeping(guarantee);
+  contract(`${name}: a message log`, open, { deviations }, (it) => {
+    appending(it);
+    listing(it);
+    filtering(it);
+    drawing(it);
+    watching(it);
+    counting(it);
+    sweeping(it);
   });
 }
 
-function appending(guarantee: Guarantee<MessageLogHarness>): void {
-  guarantee(
-    "a message that was accepted has one event, and its configuration without the body",
-    async (harness) => {
-      const message = newMessage(harness);
+function appending(it: Guarantee<MessageLogHarness>): void {
+  it("a message that was accepted has one event, and its configuration without the body", async (harness) => {
+    const message = newMessage(harness);
 
-      await harness.log.append([{ message }]);
+    await harness.log.append([{ message }]);
 
-      const { body: _, ...configuration } = message;
-      expect(await readLog(harness)).toEqual([
-        { event: { at: message.createdAt, attempt: 0, state: "CREATED" }, message: configuration },
-      ]);
-    },
-  );
+    const { body: _, ...configuration } = message;
+    expect(await readLog(harness)).toEqual([
+      { event: { at: message.createdAt, attempt: 0, state: "CREATED" }, message: configuration },
+    ]);
+  });
 
-  guarantee(
-    "a fact writes the events of its attempt, and CREATED where that is missing",
-    async (harness) => {
-      const message = newMessage(harness);
-      const fact = factOf(message, { ended: "retry" });
+  it("a fact writes the events of its attempt, and CREATED where that is missing", async (harness) => {
+    const message = newMessage(harness);
+    const fact = factOf(message, { ended: "retry" });
 
-      await harness.log.append([{ message, fact }]);
+    await harness.log.append([{ message, fact }]);
 
-      const read = await readLog(harness);
-      expect(read.map(({ event }) => event)).toEqual([
-        { at: message.createdAt, attempt: 0, state: "CREATED" },
-        ...eventsOf(fact),
-      ]);
-    },
-  );
+    const read = await readLog(harness);
+    expect(read.map(({ event }) => event)).toEqual([
+      { at: message.createdAt, attempt: 0, state: "CREATED" },
+      ...eventsOf(fact),
+    ]);
+  });
 
-  guarantee(
-    "ERROR, RETRY and FAILED have the attempt's fact, the others have none",
-    async (harness) => {
-      const message = newMessage(harness);
-      const response = {
-        status: 500,
-        headers: [["X-A", "1"]] as const,
-        body: Uint8Array.of(0, 0xff),
-        truncated: false,
-      };
-      const first = factOf(message, {
-        ended: "retry",
-        nextDeliveryAt: epochStart + 9_000,
-        response,
-      });
-      const second = factOf(message, { ended: "failed", attempt: 1, error: "no answer" });
+  it("ERROR, RETRY and FAILED have the attempt's fact, the others have none", async (harness) => {
+    const message = newMessage(harness);
+    const response = {
+      status: 500,
+      headers: [["X-A", "1"]] as const,
+      body: Uint8Array.of(0, 0xff),
+      truncated: false,
+    };
+    const first = factOf(message, {
+      ended: "retry",
+      nextDeliveryAt: epochStart + 9_000,
+      response,
+    });
+    const second = factOf(message, { ended: "failed", attempt: 1, error: "no answer" });
 
-      await harness.log.append([
-        { message, fact: first },
-        { message, fact: second },
-      ]);
+    await harness.log.append([
+      { message, fact: first },
+      { message, fact: second },
+    ]);
 
-      const facts = (await readLog(harness)).map(({ event, fact }) => [event.state, fact]);
-      expect(facts).toEqual([
-        ["CREATED", undefined],
-        ["ACTIVE", undefined],
-        ["ERROR", first],
-        ["RETRY", first],
-        ["ACTIVE", undefined],
-        ["ERROR", second],
-        ["FAILED", second],
-      ]);
-    },
-  );
+    const facts = (await readLog(harness)).map(({ event, fact }) => [event.state, fact]);
+    expect(facts).toEqual([
+      ["CREATED", undefined],
+      ["ACTIVE", undefined],
+      ["ERROR", first],
+      ["RETRY", first],
+      ["ACTIVE", undefined],
+      ["ERROR", second],
+      ["FAILED", second],
+    ]);
+  });
 
-  guarantee(
-    "an attempt that was answered keeps status and size, however long it took and however it ended",
-    async (harness) => {
-      const answered = { status: 201, bytes: 70_000 };
-      const refused = { status: 500, bytes: 3 };
-      const told = await Promise.all(
-        [10, 5_000].map(async (tookMs) => {
-          const message = newMessage(harness);
-          const [first, second] = [0, 1].map((attempt) => {
-            const startedAt = message.createdAt + 10 + 10_000 * attempt;
-            return { attempt, startedAt, endedAt: startedAt + tookMs };
-          });
-          const retried = factOf(message, { ...first, ended: "retry", answered: refused });
-          const delivered = factOf(message, { ...second, ended: "delivered", answered });
-          const atOnce = newMessage(harness);
-          const once = factOf(atOnce, { ...first, ended: "delivered", answered });
-          await harness.log.append([
-            { message, fact: retried },
-            { message, fact: delivered },
-            { message: atOnce, fact: once },
-          ]);
-          return [
-            { id: message.id, state: "ERROR", answered: refused },
-            { id: message.id, state: "RETRY", answered: refused },
-            { id: message.id, state: "DELIVERED", answered },
-            { id: atOnce.id, state: "DELIVERED", answered },
-          ];
-        }),
-      );
+  it("an attempt that was answered keeps status and size, however long it took and however it ended", async (harness) => {
+    const answered = { status: 201, bytes: 70_000 };
+    const refused = { status: 500, bytes: 3 };
+    const told = await Promise.all(
+      [10, 5_000].map(async (tookMs) => {
+        const message = newMessage(harness);
+        const [first, second] = [0, 1].map((attempt) => {
+          const startedAt = message.createdAt + 10 + 10_000 * attempt;
+          return { attempt, startedAt, endedAt: startedAt + tookMs };
+        });
+        const retried = factOf(message, { ...first, ended: "retry", answered: refused });
+        const delivered = factOf(message, { ...second, ended: "delivered", answered });
+        const atOnce = newMessage(harness);
+        const once = factOf(atOnce, { ...first, ended: "delivered", answered });
+        await harness.log.append([
+          { message, fact: retried },
+          { message, fact: delivered },
+          { message: atOnce, fact: once },
+        ]);
+        return [
+          { id: message.id, state: "ERROR", answered: refused },
+          { id: message.id, state: "RETRY", answered: refused },
+          { id: message.id, state: "DELIVERED", answered },
+          { id: atOnce.id, state: "DELIVERED", answered },
+        ];
+      }),
+    );
 
-      const read = (await readLog(harness)).flatMap(({ event, fact, message: { id } }) => {
-        const of = event.answered ?? fact?.answered;
-        return of ? [{ id, state: event.state, answered: of }] : [];
-      });
-      expect(read).toHaveLength(8);
-      expect(read).toEqual(expect.arrayContaining(told.flat()));
-    },
-  );
+    const read = (await readLog(harness)).flatMap(({ event, fact, message: { id } }) => {
+      const of = event.answered ?? fact?.answered;
+      return of ? [{ id, state: event.state, answered: of }] : [];
+    });
+    expect(read).toHaveLength(8);
+    expect(read).toEqual(expect.arrayContaining(told.flat()));
+  });
 
-  guarantee(
-    "an attempt that was cancelled has begun, and each event is listed once",
-    async (harness) => {
-      const message = newMessage(harness);
-      const fact = factOf(message, { ended: "canceled" });
+  it("an attempt that was cancelled has begun, and each event is listed once", async (harness) => {
+    const message = newMessage(harness);
+    const fact = factOf(message, { ended: "canceled" });
 
-      await harness.log.append([{ message, fact }]);
-      await harness.log.append([{ message, fact }]);
+    await harness.log.append([{ message, fact }]);
+    await harness.log.append([{ message, fact }]);
 
-      expect((await readLog(harness)).map(({ event }) => event.state)).toEqual([
-        "CREATED",
-        "ACTIVE",
-        "CANCEL_REQUESTED",
-        "CANCELED",
-      ]);
-    },
-  );
+    expect((await readLog(harness)).map(({ event }) => event.state)).toEqual([
+      "CREATED",
+      "ACTIVE",
+      "CANCEL_REQUESTED",
+      "CANCELED",
+    ]);
+  });
 
-  guarantee("the answer to a failed attempt is kept up to 64 KiB", async (harness) => {
+  it("the answer to a failed attempt is kept up to 64 KiB", async (harness) => {
     const message = newMessage(harness);
     const body = dice(1).bytes(limits.logResponseBytesMax + 1);
     const fact = factOf(message, { ended: "failed", response: anAnswer(500, { body }) });
@@ -185,7 +170,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     expect(Buffer.compare(kept, body.subarray(0, limits.logResponseBytesMax))).toBe(0);
   });
 
-  guarantee("an event that is written again changes nothing", async (harness) => {
+  it("an event that is written again changes nothing", async (harness) => {
     const message = newMessage(harness);
     const entries = [{ message }, { message, fact: factOf(message, { ended: "delivered" }) }];
     await harness.log.append(entries);
@@ -199,7 +184,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     expect(once).toHaveLength(3);
   });
 
-  guarantee("events that are written in another order read the same", async (harness) => {
+  it("events that are written in another order read the same", async (harness) => {
     const message = newMessage(harness);
     const facts = [
       factOf(message, { ended: "retry", attempt: 0 }),
@@ -219,45 +204,39 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
   });
 }
 
-function listing(guarantee: Guarantee<MessageLogHarness>): void {
+function listing(it: Guarantee<MessageLogHarness>): void {
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(
-      `a list is ordered by time, page by page, without gap or repeat: ${order}`,
-      async (harness) => {
-        await appendMany(harness, 20);
-        const whole = await readLog(harness, {}, order);
+    it(`a list is ordered by time, page by page, without gap or repeat: ${order}`, async (harness) => {
+      await appendMany(harness, 20);
+      const whole = await readLog(harness, {}, order);
 
-        for (const limit of [1, 7, 59, 60, 61, 1_000]) {
-          expect(await readLog(harness, {}, order, limit)).toEqual(whole);
-        }
-        expect(whole).toHaveLength(60);
-        const times = whole.map(({ event }) => event.at);
-        const ascending = times.toSorted((a, b) => a - b);
-        expect(times).toEqual(order === "earliestFirst" ? ascending : ascending.toReversed());
-      },
-    );
+      for (const limit of [1, 7, 59, 60, 61, 1_000]) {
+        expect(await readLog(harness, {}, order, limit)).toEqual(whole);
+      }
+      expect(whole).toHaveLength(60);
+      const times = whole.map(({ event }) => event.at);
+      const ascending = times.toSorted((a, b) => a - b);
+      expect(times).toEqual(order === "earliestFirst" ? ascending : ascending.toReversed());
+    });
 
-    guarantee(
-      `a page ends with the event that fills its bytes, and the next page follows it: ${order}`,
-      async (harness) => {
-        const messages = Array.from({ length: 7 }, (_, i) =>
-          newMessage(harness, { headers: fatHeaders, now: epochStart + i }),
-        );
-        await harness.log.append(messages.map((message) => ({ message })));
-        const expected = messages.map(({ id }) => id);
+    it(`a page ends with the event that fills its bytes, and the next page follows it: ${order}`, async (harness) => {
+      const messages = Array.from({ length: 7 }, (_, i) =>
+        newMessage(harness, { headers: fatHeaders, now: epochStart + i }),
+      );
+      await harness.log.append(messages.map((message) => ({ message })));
+      const expected = messages.map(({ id }) => id);
 
-        const { items, lengths } = await readByBytes(
-          (page) => harness.log.list(aTenant, {}, { ...page, order }),
-          bytesOfThree,
-        );
+      const { items, lengths } = await readByBytes(
+        (page) => harness.log.list(aTenant, {}, { ...page, order }),
+        bytesOfThree,
+      );
 
-        expect(lengths).toEqual([3, 3, 1]);
-        const ids = items.map(({ message }) => message.id);
-        expect(order === "earliestFirst" ? ids : ids.toReversed()).toEqual(expected);
-      },
-    );
+      expect(lengths).toEqual([3, 3, 1]);
+      const ids = items.map(({ message }) => message.id);
+      expect(order === "earliestFirst" ? ids : ids.toReversed()).toEqual(expected);
+    });
 
-    guarantee(`pages do not shift while others write: ${order}`, async (harness) => {
+    it(`pages do not shift while others write: ${order}`, async (harness) => {
       await appendMany(harness, 10);
       const before = (await readLog(harness, {}, order)).map(keyOf);
 
@@ -271,85 +250,79 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
   }
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(
-      `messages in progress at the same time are listed event by event, on pages of any size: ${order}`,
-      async (harness) => {
-        const { shuffled } = dice(7);
-        // Each message takes longer than the time to the next one, some longer than a second.
-        const entries = Array.from({ length: 24 }, (_, n) => {
-          const message = newMessage(harness, { now: epochStart + 40 * n });
-          const startedAt = message.createdAt + 30;
-          const endedAt = startedAt + ((n * 171) % 1_500);
-          return { message, fact: factOf(message, { startedAt, endedAt, ended: "delivered" }) };
-        });
-        await harness.log.append(entries.slice(0, 8).map(({ message }) => ({ message })));
-        await harness.log.append(shuffled(entries));
-        const filters: readonly LogFilter[] = [
-          {},
-          { states: ["CREATED"] },
-          { states: ["ACTIVE", "DELIVERED"] },
-          { from: epochStart + 300, to: epochStart + 900 },
-          { to: epochStart + 501, states: ["CREATED", "ACTIVE"] },
-        ];
+    it(`messages in progress at the same time are listed event by event, on pages of any size: ${order}`, async (harness) => {
+      const { shuffled } = dice(7);
+      // Each message takes longer than the time to the next one, some longer than a second.
+      const entries = Array.from({ length: 24 }, (_, n) => {
+        const message = newMessage(harness, { now: epochStart + 40 * n });
+        const startedAt = message.createdAt + 30;
+        const endedAt = startedAt + ((n * 171) % 1_500);
+        return { message, fact: factOf(message, { startedAt, endedAt, ended: "delivered" }) };
+      });
+      await harness.log.append(entries.slice(0, 8).map(({ message }) => ({ message })));
+      await harness.log.append(shuffled(entries));
+      const filters: readonly LogFilter[] = [
+        {},
+        { states: ["CREATED"] },
+        { states: ["ACTIVE", "DELIVERED"] },
+        { from: epochStart + 300, to: epochStart + 900 },
+        { to: epochStart + 501, states: ["CREATED", "ACTIVE"] },
+      ];
 
-        for (const filter of filters) {
-          const events = entries.flatMap(({ message: { id, createdAt }, fact }) =>
-            [createdEvent(createdAt), ...eventsOf(fact)].map(({ at, state }) => ({
-              at,
-              state,
-              id,
-            })),
+      for (const filter of filters) {
+        const events = entries.flatMap(({ message: { id, createdAt }, fact }) =>
+          [createdEvent(createdAt), ...eventsOf(fact)].map(({ at, state }) => ({
+            at,
+            state,
+            id,
+          })),
+        );
+        const wanted = events.filter(
+          ({ at, state }) =>
+            at >= (filter.from ?? 0) &&
+            at <= (filter.to ?? Infinity) &&
+            (filter.states?.includes(state) ?? true),
+        );
+        for (const limit of [1, 2, 5, 71, 72, 100]) {
+          const read = await readLog(harness, filter, order, limit);
+          const told = read.map(({ event: { at, state }, message: { id } }) => ({
+            at,
+            state,
+            id,
+          }));
+          const times = told.map(({ at }) => at);
+          const ascending = wanted.map(({ at }) => at).toSorted((a, b) => a - b);
+          expect(times).toEqual(order === "earliestFirst" ? ascending : ascending.toReversed());
+          expect(new Set(told.map((each) => JSON.stringify(each)))).toEqual(
+            new Set(wanted.map((each) => JSON.stringify(each))),
           );
-          const wanted = events.filter(
-            ({ at, state }) =>
-              at >= (filter.from ?? 0) &&
-              at <= (filter.to ?? Infinity) &&
-              (filter.states?.includes(state) ?? true),
-          );
-          for (const limit of [1, 2, 5, 71, 72, 100]) {
-            const read = await readLog(harness, filter, order, limit);
-            const told = read.map(({ event: { at, state }, message: { id } }) => ({
-              at,
-              state,
-              id,
-            }));
-            const times = told.map(({ at }) => at);
-            const ascending = wanted.map(({ at }) => at).toSorted((a, b) => a - b);
-            expect(times).toEqual(order === "earliestFirst" ? ascending : ascending.toReversed());
-            expect(new Set(told.map((each) => JSON.stringify(each)))).toEqual(
-              new Set(wanted.map((each) => JSON.stringify(each))),
-            );
-          }
         }
-      },
-    );
+      }
+    });
   }
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(
-      `a list continues behind the position of any of its items, in either order: ${order}`,
-      async (harness) => {
-        const { log } = harness;
-        await appendMany(harness, 4);
-        const whole = await log.list(aTenant, {}, { limit: 100, order });
+    it(`a list continues behind the position of any of its items, in either order: ${order}`, async (harness) => {
+      const { log } = harness;
+      await appendMany(harness, 4);
+      const whole = await log.list(aTenant, {}, { limit: 100, order });
 
-        expect(new Set(whole.positions).size).toBe(12);
-        for (const [i, after] of whole.positions.entries()) {
-          const page = { after, limit: 100 };
-          const behind = await log.list(aTenant, {}, { ...page, order });
-          const back = order === "earliestFirst" ? "latestFirst" : "earliestFirst";
-          const before = await log.list(aTenant, {}, { ...page, order: back });
-          expect(behind).toEqual({
-            items: whole.items.slice(i + 1),
-            positions: whole.positions.slice(i + 1),
-          });
-          expect(before.positions).toEqual(whole.positions.slice(0, i).toReversed());
-        }
-      },
-    );
+      expect(new Set(whole.positions).size).toBe(12);
+      for (const [i, after] of whole.positions.entries()) {
+        const page = { after, limit: 100 };
+        const behind = await log.list(aTenant, {}, { ...page, order });
+        const back = order === "earliestFirst" ? "latestFirst" : "earliestFirst";
+        const before = await log.list(aTenant, {}, { ...page, order: back });
+        expect(behind).toEqual({
+          items: whole.items.slice(i + 1),
+          positions: whole.positions.slice(i + 1),
+        });
+        expect(before.positions).toEqual(whole.positions.slice(0, i).toReversed());
+      }
+    });
   }
 
-  guarantee("the last page has no cursor", async (harness) => {
+  it("the last page has no cursor", async (harness) => {
     await appendMany(harness, 2);
 
     const exact = await harness.log.list(aTenant, {}, { limit: 6, order: "earliestFirst" });
@@ -359,7 +332,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
     expect(less.next).toBeDefined();
   });
 
-  guarantee("a tenant reads its own log only", async (harness) => {
+  it("a tenant reads its own log only", async (harness) => {
     const mine = newMessage(harness);
     const theirs = newMessage(harness, { tenant: anotherTenant });
     await harness.log.append([{ message: mine }, { message: theirs }]);
@@ -374,7 +347,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
   });
 }
 
-function filtering(guarantee: Guarantee<MessageLogHarness>): void {
+function filtering(it: Guarantee<MessageLogHarness>): void {
   const cases: readonly (readonly [string, MessageOverrides, LogFilter])[] = [
     [
       "url",
@@ -412,7 +385,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
     ],
   ];
   for (const [what, overrides, filter] of cases) {
-    guarantee(`a list is narrowed by ${what}`, async (harness) => {
+    it(`a list is narrowed by ${what}`, async (harness) => {
       const wanted = newMessage(harness, overrides);
       const others = [
         newMessage(harness),
@@ -430,7 +403,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
     });
   }
 
-  guarantee("a list is narrowed to some messages, known or not", async (harness) => {
+  it("a list is narrowed to some messages, known or not", async (harness) => {
     const [first, second, third] = [newMessage(harness), newMessage(harness), newMessage(harness)];
     await harness.log.append([first, second, third].map((message) => ({ message })));
 
@@ -442,7 +415,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
     expect(await readLog(harness, { messageIds: [] })).toEqual([]);
   });
 
-  guarantee("a list is narrowed to some states", async (harness) => {
+  it("a list is narrowed to some states", async (harness) => {
     await appendMany(harness, 3);
     const wanted: readonly LogState[] = ["ACTIVE", "FAILED"];
 
@@ -452,63 +425,52 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
   });
 
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(
-      `a list is narrowed to a span of time, both ends included: ${order}`,
-      async (harness) => {
-        for (let i = 0; i < 5; i++)
-          await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
+    it(`a list is narrowed to a span of time, both ends included: ${order}`, async (harness) => {
+      for (let i = 0; i < 5; i++)
+        await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
 
-        const found = await readLog(
-          harness,
-          { from: epochStart + 1, to: epochStart + 3 },
-          order,
-          2,
-        );
+      const found = await readLog(harness, { from: epochStart + 1, to: epochStart + 3 }, order, 2);
 
-        const times = [1, 2, 3].map((i) => epochStart + i);
-        expect(found.map(({ event }) => event.at)).toEqual(
-          order === "earliestFirst" ? times : times.toReversed(),
-        );
-      },
-    );
+      const times = [1, 2, 3].map((i) => epochStart + i);
+      expect(found.map(({ event }) => event.at)).toEqual(
+        order === "earliestFirst" ? times : times.toReversed(),
+      );
+    });
   }
 }
 
 /** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
-function drawing(guarantee: Guarantee<MessageLogHarness>): void {
+function drawing(it: Guarantee<MessageLogHarness>): void {
   for (const order of ["earliestFirst", "latestFirst"] as const) {
-    guarantee(
-      `pages by any filters have the events that match all of them: ${order}`,
-      async (harness) => {
-        const chance = dice(order.length);
-        const ends = ["delivered", "failed", "retry"] as const;
-        const entries = Array.from({ length: 60 }, () => {
-          const message = newMessage(harness, drawnMessage(chance, epochStart));
-          const startedAt = epochStart + chance.integer(0, drawnForMs);
-          const fact = factOf(message, {
-            ended: chance.pick(ends),
-            startedAt,
-            endedAt: startedAt + 1,
-          });
-          return { message, fact };
+    it(`pages by any filters have the events that match all of them: ${order}`, async (harness) => {
+      const chance = dice(order.length);
+      const ends = ["delivered", "failed", "retry"] as const;
+      const entries = Array.from({ length: 60 }, () => {
+        const message = newMessage(harness, drawnMessage(chance, epochStart));
+        const startedAt = epochStart + chance.integer(0, drawnForMs);
+        const fact = factOf(message, {
+          ended: chance.pick(ends),
+          startedAt,
+          endedAt: startedAt + 1,
         });
-        await harness.log.append(entries);
-        const whole = await readLog(harness, {}, order);
+        return { message, fact };
+      });
+      await harness.log.append(entries);
+      const whole = await readLog(harness, {}, order);
 
-        const ids = entries.map(({ message }) => message.id);
-        for (const filter of drawnFilters(chance, logFields(chance, epochStart, ids))) {
-          const found = await readLog(harness, filter, order, chance.integer(1, 40));
+      const ids = entries.map(({ message }) => message.id);
+      for (const filter of drawnFilters(chance, logFields(chance, epochStart, ids))) {
+        const found = await readLog(harness, filter, order, chance.integer(1, 40));
 
-          const right = whole.filter(({ event, message }) => matchesLogged(filter, event, message));
-          expect([filter, found.map(keyOf)]).toEqual([filter, right.map(keyOf)]);
-        }
-      },
-    );
+        const right = whole.filter(({ event, message }) => matchesLogged(filter, event, message));
+        expect([filter, found.map(keyOf)]).toEqual([filter, right.map(keyOf)]);
+      }
+    });
   }
 }
 
-function watching(guarantee: Guarantee<MessageLogHarness>): void {
-  guarantee("a watcher of a tenant's log hears of new events", async (harness) => {
+function watching(it: Guarantee<MessageLogHarness>): void {
+  it("a watcher of a tenant's log hears of new events", async (harness) => {
     const message = newMessage(harness);
     const facts = [factOf(message, { ended: "retry" }), factOf(message, { ended: "delivered" })];
 
@@ -522,7 +484,7 @@ function watching(guarantee: Guarantee<MessageLogHarness>): void {
     expect((await readLog(harness)).length).toBeGreaterThan(0);
   });
 
-  guarantee("a watcher that has ended hears nothing", async (harness) => {
+  it("a watcher that has ended hears nothing", async (harness) => {
     let told = 0;
     const stop = harness.log.watch(aTenant, () => (told += 1));
     stop();
@@ -549,8 +511,8 @@ export const countedOnce =
 
 export const countsSwept = "counts go with the log, hour by hour";
 
-function counting(guarantee: Guarantee<MessageLogHarness>): void {
-  guarantee(countedOnce, async (harness) => {
+function counting(it: Guarantee<MessageLogHarness>): void {
+  it(countedOnce, async (harness) => {
     const { log } = harness;
     const message = newMessage(harness, { now: epochStart });
     const theirs = newMessage(harness, { now: epochStart, tenant: anotherTenant });
@@ -589,7 +551,7 @@ function counting(guarantee: Guarantee<MessageLogHarness>): void {
     ]);
   });
 
-  guarantee(countsSwept, async (harness) => {
+  it(countsSwept, async (harness) => {
     const { log } = harness;
     const message = newMessage(harness, { now: epochStart });
     const fact = (startedAt: number, attempt: number) =>
@@ -609,28 +571,25 @@ function counting(guarantee: Guarantee<MessageLogHarness>): void {
   });
 }
 
-function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
-  guarantee(
-    "a sweep removes older events, of no more messages than its limit, and leaves the rest",
-    async (harness) => {
-      for (let i = 0; i < 6; i++)
-        await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
-      const theirs = newMessage(harness, { now: epochStart, tenant: anotherTenant });
-      await harness.log.append([{ message: theirs }]);
+function sweeping(it: Guarantee<MessageLogHarness>): void {
+  it("a sweep removes older events, of no more messages than its limit, and leaves the rest", async (harness) => {
+    for (let i = 0; i < 6; i++)
+      await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
+    const theirs = newMessage(harness, { now: epochStart, tenant: anotherTenant });
+    await harness.log.append([{ message: theirs }]);
 
-      const first = await harness.log.sweep(aTenant, epochStart + 4, 3);
-      const second = await harness.log.sweep(aTenant, epochStart + 4, 3);
-      const third = await harness.log.sweep(aTenant, epochStart + 4, 3);
+    const first = await harness.log.sweep(aTenant, epochStart + 4, 3);
+    const second = await harness.log.sweep(aTenant, epochStart + 4, 3);
+    const third = await harness.log.sweep(aTenant, epochStart + 4, 3);
 
-      expect([first, second, third]).toEqual([3, 1, 0]);
-      const all = { limit: 10, order: "earliestFirst" } as const;
-      expect((await harness.log.list(anotherTenant, {}, all)).items).toHaveLength(1);
-      expect((await readLog(harness)).map(({ event }) => event.at)).toEqual([
-        epochStart + 4,
-        epochStart + 5,
-      ]);
-    },
-  );
+    expect([first, second, third]).toEqual([3, 1, 0]);
+    const all = { limit: 10, order: "earliestFirst" } as const;
+    expect((await harness.log.list(anotherTenant, {}, all)).items).toHaveLength(1);
+    expect((await readLog(harness)).map(({ event }) => event.at)).toEqual([
+      epochStart + 4,
+      epochStart + 5,
+    ]);
+  });
 }
 
 let made = 0;

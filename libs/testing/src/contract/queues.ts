@@ -7,9 +7,9 @@ import { turns } from "./queues/turns.ts";
 
 /** `open` makes an empty store. `advance` moves the store's clock. */
 export function describeQueues(name: string, open: () => Promise<QueuesHarness>): void {
-  contract(`${name}: queues`, open, {}, (guarantee) => {
-    turns(guarantee);
-    settings(guarantee);
-    groups(guarantee);
+  contract(`${name}: queues`, open, {}, (it) => {
+    turns(it);
+    settings(it);
+    groups(it);
   });
 }

@@ -40,7 +40,7 @@ export function describeRecords(
   open: () => Promise<RecordsHarness>,
   only = Object.keys(subjects) as readonly Subject[],
 ): void {
-  contract(`${name}: a message store`, open, {}, (guarantee) => {
-    for (const subject of only) subjects[subject](guarantee);
+  contract(`${name}: a message store`, open, {}, (it) => {
+    for (const subject of only) subjects[subject](it);
   });
 }

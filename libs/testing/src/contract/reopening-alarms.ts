@@ -72,8 +72,8 @@ const addAction = ({ bulkActions, now }: BulkActionsHarness, id: string) => {
   return bulkActions.add(action, 10);
 };
 
-export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): void {
-  guarantee("a run whose wait has expired rings at once", async (before) => {
+export function alarmsAfterReopening(it: Guarantee<ReopeningHarness>): void {
+  it("a run whose wait has expired rings at once", async (before) => {
     const run = await start(before);
     await waitUntil(before, run, before.now() + minuteMs);
     await before.advance(minuteMs);
@@ -84,7 +84,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
     expect(await rung(after)).toContain(`run ${run.key}`);
   });
 
-  guarantee("a run whose wait has not expired rings at its time", async (before) => {
+  it("a run whose wait has not expired rings at its time", async (before) => {
     const run = await start(before);
     await waitUntil(before, run, before.now() + 10_000);
     await rung(before);
@@ -95,7 +95,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
     expect(await after.alarms.next(allShards, ["run"])).toBe(before.now() + 10_000);
   });
 
-  guarantee("a due schedule rings at once, and an early one at its time", async (before) => {
+  it("a due schedule rings at once, and an early one at its time", async (before) => {
     // The clock may begin at a full minute, and then the slot is the next one.
     const schedule = aSchedule("scd_1", everyMinute, before.now());
     await before.schedules.put(schedule, "new");
@@ -108,36 +108,26 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
     expect(await rung(early)).toEqual(["schedule scd_1"]);
   });
 
-  guarantee(
-    "a schedule that rang before the restart and was left rings at once",
-    async (before) => {
-      await before.schedules.put(aSchedule("scd_1", everyMinute, before.now()), "new");
-      await before.advance(minuteMs);
-      await rung(before);
+  it("a schedule that rang before the restart and was left rings at once", async (before) => {
+    await before.schedules.put(aSchedule("scd_1", everyMinute, before.now()), "new");
+    await before.advance(minuteMs);
+    await rung(before);
 
-      const after = await before.reopen();
+    const after = await before.reopen();
 
-      expect(await rung(after)).toEqual(["schedule scd_1"]);
-    },
-  );
+    expect(await rung(after)).toEqual(["schedule scd_1"]);
+  });
 
-  guarantee(
-    "a queue, a fan-out and a bulk action that rang before the restart and were left ring at once",
-    async (before) => {
-      await enqueue(before, 1);
-      const fanOut = aFanOut({ id: before.ids.next(), now: before.now() });
-      await before.fanOuts.insert(fanOut, "new");
-      await addAction(before, "bulk_1");
-      const all = [
-        `lane ${queueId(aTenant, queueName)}`,
-        `fanOut ${fanOut.id}`,
-        "bulkAction bulk_1",
-      ];
-      expect(new Set(await rung(before))).toEqual(new Set(all));
+  it("a queue, a fan-out and a bulk action that rang before the restart and were left ring at once", async (before) => {
+    await enqueue(before, 1);
+    const fanOut = aFanOut({ id: before.ids.next(), now: before.now() });
+    await before.fanOuts.insert(fanOut, "new");
+    await addAction(before, "bulk_1");
+    const all = [`lane ${queueId(aTenant, queueName)}`, `fanOut ${fanOut.id}`, "bulkAction bulk_1"];
+    expect(new Set(await rung(before))).toEqual(new Set(all));
 
-      const after = await before.reopen();
+    const after = await before.reopen();
 
-      expect(new Set(await rung(after))).toEqual(new Set(all));
-    },
-  );
+    expect(new Set(await rung(after))).toEqual(new Set(all));
+  });
 }

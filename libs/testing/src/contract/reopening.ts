@@ -25,8 +25,8 @@ import {
 } from "./records/harness.ts";
 
 export function describeReopening(name: string, open: () => Promise<ReopeningHarness>): void {
-  contract(`${name}: a message store opened again`, open, {}, (guarantee) => {
-    guarantee("a claim counts a lost lease, rings at once, and is fenced", async (before) => {
+  contract(`${name}: a message store opened again`, open, {}, (it) => {
+    it("a claim counts a lost lease, rings at once, and is fenced", async (before) => {
       const message = newMessage(before);
       const claimed = acceptClaimed(message, anOwner, before.now());
       await before.records.insert([{ record: claimed }], "new");
@@ -43,7 +43,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect(await settle(after, claimed, refused)).toEqual({ kind: "fenced" });
     });
 
-    guarantee("a renewed claim counts a part of a lost lease", async (before) => {
+    it("a renewed claim counts a part of a lost lease", async (before) => {
       const [long, begun] = [await insertClaimed(before), await insertClaimed(before)];
       const refs = [long, begun].map(({ epoch, message: { id } }) => ({ epoch, id }));
       await before.records.renew(refs);
@@ -57,27 +57,24 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect(losses).toEqual([1, limits.leaseLossParts]);
     });
 
-    guarantee(
-      "a claimed message of a lane has its place in line again, and the lane's alarm is now",
-      async (before) => {
-        const { message } = await insertClaimed(before, { flow: oneAtATime });
-        const [lane] = await before.flowLanes.rows([tightLane]);
-        const window = { startedAt: before.now(), count: 1 };
-        await before.flowLanes.rest(tightLane, lane?.seq ?? -1, before.now() + 600_000, window);
+    it("a claimed message of a lane has its place in line again, and the lane's alarm is now", async (before) => {
+      const { message } = await insertClaimed(before, { flow: oneAtATime });
+      const [lane] = await before.flowLanes.rows([tightLane]);
+      const window = { startedAt: before.now(), count: 1 };
+      await before.flowLanes.rest(tightLane, lane?.seq ?? -1, before.now() + 600_000, window);
 
-        const after = await before.reopen();
+      const after = await before.reopen();
 
-        expect(await readIn(after, message, "waiting")).toMatchObject({
-          leaseLosses: limits.leaseLossParts,
-        });
-        expect(await inLine(after)).toEqual([message.id]);
-        expect(await after.flowLanes.rows([tightLane])).toMatchObject([
-          { wakeAt: after.now(), window },
-        ]);
-      },
-    );
+      expect(await readIn(after, message, "waiting")).toMatchObject({
+        leaseLosses: limits.leaseLossParts,
+      });
+      expect(await inLine(after)).toEqual([message.id]);
+      expect(await after.flowLanes.rows([tightLane])).toMatchObject([
+        { wakeAt: after.now(), window },
+      ]);
+    });
 
-    guarantee("a lane that rests until later rings now", async (before) => {
+    it("a lane that rests until later rings now", async (before) => {
       await insert(before, { flow: oneAtATime });
       const [lane] = await before.flowLanes.rows([tightLane]);
       await before.flowLanes.rest(tightLane, lane?.seq ?? -1, before.now() + 600_000, undefined);
@@ -87,7 +84,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect((await ringAll(after)).lanes).toEqual([tightLane]);
     });
 
-    guarantee("a due message rings at once, and a held one at its time", async (before) => {
+    it("a due message rings at once, and a held one at its time", async (before) => {
       const due = await insert(before);
       const held = await insert(before, { delayMs: 3_600_000 });
       await before.advance(1_000);
@@ -99,7 +96,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect((await read(after, held)).wakeAt).toBe(held.notBefore);
     });
 
-    guarantee("a grant lasts as long as it was given", async (before) => {
+    it("a grant lasts as long as it was given", async (before) => {
       const message = await insert(before, { flow: oneAtATime });
       const grantUntil = before.now() + limits.grantMs;
       await before.flowLanes.promote(tightLane, [message.id], grantUntil);
@@ -110,7 +107,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect(await claimOne(after, message.id)).toMatchObject({ leaseLosses: 0 });
     });
 
-    guarantee("unsafe follow-ups of an attempt ring at once", async (before) => {
+    it("unsafe follow-ups of an attempt ring at once", async (before) => {
       const policy = aPolicy({ callback: aCallbackPlan(), retriesMax: 3 });
       const record = await insertClaimed(before, { policy });
       await settle(before, record, refused);
@@ -122,9 +119,9 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect(await stateOf(after, record.message)).toBe("held");
     });
 
-    alarmsAfterReopening(guarantee);
+    alarmsAfterReopening(it);
 
-    guarantee("an ended message stays ended, and is removed at its time", async (before) => {
+    it("an ended message stays ended, and is removed at its time", async (before) => {
       const done = await insertDelivered(before);
       const live = await insert(before);
 

@@ -18,8 +18,8 @@ const byOwner = async ({ roster }: RosterHarness) =>
   (await roster.read()).toSorted((a, b) => (a.owner < b.owner ? -1 : 1));
 
 export function describeRoster(name: string, open: () => Promise<RosterHarness>): void {
-  contract(`${name}: a roster`, open, {}, (guarantee) => {
-    guarantee("returns the last entry of each deliverer", async (harness) => {
+  contract(`${name}: a roster`, open, {}, (it) => {
+    it("returns the last entry of each deliverer", async (harness) => {
       const { roster } = harness;
       await roster.announce(anEntry(first));
       await roster.announce(anEntry(second, { partitions: [], format: 2 }));
@@ -31,7 +31,7 @@ export function describeRoster(name: string, open: () => Promise<RosterHarness>)
       ]);
     });
 
-    guarantee("returns nothing for a deliverer that has left or never existed", async (harness) => {
+    it("returns nothing for a deliverer that has left or never existed", async (harness) => {
       const { roster } = harness;
       await roster.announce(anEntry(first));
       await roster.leave(first);
@@ -40,17 +40,14 @@ export function describeRoster(name: string, open: () => Promise<RosterHarness>)
       expect(await roster.read()).toEqual([]);
     });
 
-    guarantee(
-      "returns nothing for a deliverer that was silent for three seconds",
-      async (harness) => {
-        const { roster } = harness;
-        await roster.announce(anEntry(first));
-        await harness.advance(limits.rosterFreshMs - limits.rosterEveryMs);
-        await roster.announce(anEntry(second));
-        await harness.advance(limits.rosterEveryMs);
+    it("returns nothing for a deliverer that was silent for three seconds", async (harness) => {
+      const { roster } = harness;
+      await roster.announce(anEntry(first));
+      await harness.advance(limits.rosterFreshMs - limits.rosterEveryMs);
+      await roster.announce(anEntry(second));
+      await harness.advance(limits.rosterEveryMs);
 
-        expect((await roster.read()).map((entry) => entry.owner)).toEqual([second]);
-      },
-    );
+      expect((await roster.read()).map((entry) => entry.owner)).toEqual([second]);
+    });
   });
 }

@@ -45,13 +45,13 @@ export type RunLogHarness = Closable & {
 };
 
 export function describeRunLog(name: string, open: () => Promise<RunLogHarness>): void {
-  contract(`${name}: a log of runs`, open, {}, (guarantee) => {
-    listing(guarantee);
-    filtering(guarantee);
-    drawing(guarantee);
-    failing(guarantee);
-    reading(guarantee);
-    attempts(guarantee);
+  contract(`${name}: a log of runs`, open, {}, (it) => {
+    listing(it);
+    filtering(it);
+    drawing(it);
+    failing(it);
+    reading(it);
+    attempts(it);
   });
 }
 
@@ -139,47 +139,41 @@ const listed = ({ runLog }: RunLogHarness, filter: RunFilter = {}, limit = 100, 
 const letters = ({ runLog }: RunLogHarness, filter: FailedRunFilter = {}, limit = 100) =>
   readAll((page) => runLog.failed(aTenant, filter, page), limit, "latestFirst");
 
-function listing(guarantee: Guarantee<RunLogHarness>): void {
-  guarantee(
-    "runs are listed newest first, page by page, without gap or repeat",
-    async (harness) => {
-      const runs: Run[] = [];
-      // Two in each millisecond.
-      for (let i = 0; i < 12; i++)
-        runs.push(await aRun(harness, { at: epochStart + Math.floor(i / 2) }));
+function listing(it: Guarantee<RunLogHarness>): void {
+  it("runs are listed newest first, page by page, without gap or repeat", async (harness) => {
+    const runs: Run[] = [];
+    // Two in each millisecond.
+    for (let i = 0; i < 12; i++)
+      runs.push(await aRun(harness, { at: epochStart + Math.floor(i / 2) }));
 
-      for (const limit of [1, 5, 11, 12, 13])
-        expect(await listed(harness, {}, limit)).toEqual(runs.toReversed());
-    },
-  );
+    for (const limit of [1, 5, 11, 12, 13])
+      expect(await listed(harness, {}, limit)).toEqual(runs.toReversed());
+  });
 
-  guarantee(
-    "a page of runs ends with the one that fills its bytes, and the next page follows it",
-    async (harness) => {
-      const runs: Run[] = [];
-      for (let i = 0; i < 7; i++)
-        runs.push(await aRun(harness, { at: epochStart + i, headers: fatHeaders, end: "fail" }));
+  it("a page of runs ends with the one that fills its bytes, and the next page follows it", async (harness) => {
+    const runs: Run[] = [];
+    for (let i = 0; i < 7; i++)
+      runs.push(await aRun(harness, { at: epochStart + i, headers: fatHeaders, end: "fail" }));
 
-      const all = await readByBytes((page) => harness.runLog.list(aTenant, {}, page), bytesOfThree);
-      const failed = await readByBytes(
-        (page) => harness.runLog.failed(aTenant, {}, page),
-        bytesOfThree,
-      );
+    const all = await readByBytes((page) => harness.runLog.list(aTenant, {}, page), bytesOfThree);
+    const failed = await readByBytes(
+      (page) => harness.runLog.failed(aTenant, {}, page),
+      bytesOfThree,
+    );
 
-      expect(all).toEqual({ items: runs.toReversed(), lengths: [3, 3, 1] });
-      expect(failed.lengths).toEqual([3, 3, 1]);
-      expect(new Set(failed.items.map(({ id }) => id))).toEqual(new Set(runs.map(({ id }) => id)));
-    },
-  );
+    expect(all).toEqual({ items: runs.toReversed(), lengths: [3, 3, 1] });
+    expect(failed.lengths).toEqual([3, 3, 1]);
+    expect(new Set(failed.items.map(({ id }) => id))).toEqual(new Set(runs.map(({ id }) => id)));
+  });
 
-  guarantee("a run is listed for its tenant alone, in its current state", async (harness) => {
+  it("a run is listed for its tenant alone, in its current state", async (harness) => {
     await aRun(harness, { tenant: anotherTenant });
     const run = await aRun(harness, { end: "finish" });
 
     expect(await listed(harness)).toEqual([run]);
   });
 
-  guarantee("a swept run is no longer listed", async (harness) => {
+  it("a swept run is no longer listed", async (harness) => {
     await aRun(harness, { end: "fail", labels: ["a"], flowKey: "k" });
 
     await harness.runs.sweep(aTenant, end + 1, 10);
@@ -190,7 +184,7 @@ function listing(guarantee: Guarantee<RunLogHarness>): void {
   });
 }
 
-function filtering(guarantee: Guarantee<RunLogHarness>): void {
+function filtering(it: Guarantee<RunLogHarness>): void {
   const cases: readonly (readonly [string, Settings, RunFilter])[] = [
     ["id", { id: "one" }, { id: runId("one") }],
     ["URL", { url: `${url}a,b` }, { urls: [`${url}a,b`] }],
@@ -216,7 +210,7 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
     ["label, and URL", { labels: ["a"], url: `${url}x` }, { labels: ["a"], urls: [`${url}x`] }],
   ];
   for (const [what, settings, filter] of cases) {
-    guarantee(`runs are found by their ${what}`, async (harness) => {
+    it(`runs are found by their ${what}`, async (harness) => {
       await aRun(harness);
       const wanted = await aRun(harness, settings);
       await aRun(harness, { tenant: anotherTenant, ...settings });
@@ -226,14 +220,14 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
     });
   }
 
-  guarantee("active runs are found by their state", async (harness) => {
+  it("active runs are found by their state", async (harness) => {
     await aRun(harness, { end: "finish" });
     const wanted = await aRun(harness);
 
     expect(await listed(harness, { states: ["active"] })).toEqual([wanted]);
   });
 
-  guarantee("runs are found by id and time together, and by their roots", async (harness) => {
+  it("runs are found by id and time together, and by their roots", async (harness) => {
     const first = await aRun(harness, { id: "again", end: "finish" });
     const second = await aRun(harness, { id: "again" });
     const { id, createdAt, root } = first;
@@ -245,10 +239,10 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
 }
 
 /** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
-function drawing(guarantee: Guarantee<RunLogHarness>): void {
+function drawing(it: Guarantee<RunLogHarness>): void {
   const ends = ["finish", "cancel", "fail", undefined] as const;
 
-  guarantee("a list of runs has the runs that match all filters", async (harness) => {
+  it("a list of runs has the runs that match all filters", async (harness) => {
     const chance = dice(1);
     for (let n = 0; n < 30; n++) {
       const how = chance.pick(ends);
@@ -263,7 +257,7 @@ function drawing(guarantee: Guarantee<RunLogHarness>): void {
     }
   });
 
-  guarantee("a list of failed runs has the runs that match all filters", async (harness) => {
+  it("a list of failed runs has the runs that match all filters", async (harness) => {
     const chance = dice(2);
     for (let n = 0; n < 30; n++) {
       const status = chance.pick([0, 404, 500]);
@@ -285,8 +279,8 @@ function drawing(guarantee: Guarantee<RunLogHarness>): void {
 
 const rootsOf = (runs: readonly Run[]): readonly MessageId[] => runs.map(({ root }) => root);
 
-function failing(guarantee: Guarantee<RunLogHarness>): void {
-  guarantee("a failed run is a dead letter until the letter is removed", async (harness) => {
+function failing(it: Guarantee<RunLogHarness>): void {
+  it("a failed run is a dead letter until the letter is removed", async (harness) => {
     await aRun(harness, { end: "cancel" });
     const kept = await aRun(harness, { end: "fail" });
     const gone = await aRun(harness, { end: "fail", endedAt: end + 1, labels: ["a"] });
@@ -311,8 +305,8 @@ function failing(guarantee: Guarantee<RunLogHarness>): void {
   });
 }
 
-function reading(guarantee: Guarantee<RunLogHarness>): void {
-  guarantee("all parts of a run are read, byte for byte", async (harness) => {
+function reading(it: Guarantee<RunLogHarness>): void {
+  it("all parts of a run are read, byte for byte", async (harness) => {
     const active = await aRun(harness);
     const failed = await aRun(harness, { end: "fail" });
     const start = { name: "start", at: epochStart, rank: 0, body: Uint8Array.of(1, 0xff) };
@@ -324,33 +318,30 @@ function reading(guarantee: Guarantee<RunLogHarness>): void {
     expect(await harness.runLog.parts(failed, "start")).toMatchObject({ parts: [{ name: "x" }] });
   });
 
-  guarantee(
-    "parts are read some mebibytes at a time, each once, by their names",
-    async (harness) => {
-      const run = await aRun(harness);
-      const large = new Uint8Array(limits.runReadBytesMax * 0.4);
-      const names = ["n1", "n2", "n3", "n4", "n5"];
-      for (const name of names.toReversed())
-        await harness.runs.change(run, (seen) => {
-          const next = { ...seen, version: seen.version + 1 };
-          const part = { name, at: epochStart, body: large };
-          return { verdict: undefined, write: { run: next, parts: [part], deliveries: [] } };
-        });
+  it("parts are read some mebibytes at a time, each once, by their names", async (harness) => {
+    const run = await aRun(harness);
+    const large = new Uint8Array(limits.runReadBytesMax * 0.4);
+    const names = ["n1", "n2", "n3", "n4", "n5"];
+    for (const name of names.toReversed())
+      await harness.runs.change(run, (seen) => {
+        const next = { ...seen, version: seen.version + 1 };
+        const part = { name, at: epochStart, body: large };
+        return { verdict: undefined, write: { run: next, parts: [part], deliveries: [] } };
+      });
 
-      const read: string[] = [];
-      const counts: number[] = [];
-      let after: string | undefined;
-      do {
-        const { next, parts } = await harness.runLog.parts(run, after);
-        read.push(...parts.map(({ name }) => name));
-        counts.push(parts.length);
-        after = next;
-      } while (after !== undefined);
+    const read: string[] = [];
+    const counts: number[] = [];
+    let after: string | undefined;
+    do {
+      const { next, parts } = await harness.runLog.parts(run, after);
+      read.push(...parts.map(({ name }) => name));
+      counts.push(parts.length);
+      after = next;
+    } while (after !== undefined);
 
-      expect(read).toEqual([...names, "start"]);
-      expect(Math.max(...counts)).toBe(3);
-    },
-  );
+    expect(read).toEqual([...names, "start"]);
+    expect(Math.max(...counts)).toBe(3);
+  });
 }
 
 const anAttempt = (attempt: number, more: Partial<AttemptFact> = {}): AttemptFact => ({
@@ -370,61 +361,55 @@ const anAttempt = (attempt: number, more: Partial<AttemptFact> = {}): AttemptFac
   ...more,
 });
 
-function attempts(guarantee: Guarantee<RunLogHarness>): void {
+function attempts(it: Guarantee<RunLogHarness>): void {
   const told = ({ root }: Run, part: string, fact: AttemptFact): ToldAttempt => ({
     run: { root, part },
     fact,
   });
 
-  guarantee(
-    "attempts of a run are read in the order of time, each once, however often they were written",
-    async (harness) => {
-      const { runLog } = harness;
-      const run = await aRun(harness);
-      const other = await aRun(harness);
-      const first = anAttempt(0);
-      const second = anAttempt(1, { error: "it is away" });
-      const unanswered = { ...anAttempt(2), ended: "failed" as const };
+  it("attempts of a run are read in the order of time, each once, however often they were written", async (harness) => {
+    const { runLog } = harness;
+    const run = await aRun(harness);
+    const other = await aRun(harness);
+    const first = anAttempt(0);
+    const second = anAttempt(1, { error: "it is away" });
+    const unanswered = { ...anAttempt(2), ended: "failed" as const };
 
-      await runLog.append([told(run, "s1", second), told(run, "s1", first)]);
-      await runLog.append([told(run, "s1", first), told(run, "f", unanswered)]);
+    await runLog.append([told(run, "s1", second), told(run, "s1", first)]);
+    await runLog.append([told(run, "s1", first), told(run, "f", unanswered)]);
 
-      expect(await runLog.attempts(other)).toEqual([]);
-      expect(await runLog.attempts(run)).toEqual([
-        { part: "s1", fact: first },
-        { part: "s1", fact: second },
-        { part: "f", fact: unanswered },
+    expect(await runLog.attempts(other)).toEqual([]);
+    expect(await runLog.attempts(run)).toEqual([
+      { part: "s1", fact: first },
+      { part: "s1", fact: second },
+      { part: "f", fact: unanswered },
+    ]);
+  });
+
+  it("the latest attempts of a delivery are kept, and the beginning of each answer", async (harness) => {
+    const { runLog } = harness;
+    const run = await aRun(harness);
+    const large = { status: 500, headers: [], truncated: false };
+    const body = new Uint8Array(limits.logResponseBytesMax + 1);
+
+    for (let n = 0; n <= limits.runAttemptsMax; n++)
+      await runLog.append([
+        told(
+          run,
+          "start",
+          anAttempt(n, { response: { ...large, body: n === 1 ? body : Uint8Array.of(n) } }),
+        ),
       ]);
-    },
-  );
 
-  guarantee(
-    "the latest attempts of a delivery are kept, and the beginning of each answer",
-    async (harness) => {
-      const { runLog } = harness;
-      const run = await aRun(harness);
-      const large = { status: 500, headers: [], truncated: false };
-      const body = new Uint8Array(limits.logResponseBytesMax + 1);
+    const kept = await runLog.attempts(run);
+    expect(kept.map(({ fact }) => fact.attempt)).toEqual(
+      Array.from({ length: limits.runAttemptsMax }, (_, i) => i + 1),
+    );
+    expect(kept[0]?.fact.response).toMatchObject({ truncated: true });
+    expect(kept[0]?.fact.response?.body).toHaveLength(limits.logResponseBytesMax);
+  });
 
-      for (let n = 0; n <= limits.runAttemptsMax; n++)
-        await runLog.append([
-          told(
-            run,
-            "start",
-            anAttempt(n, { response: { ...large, body: n === 1 ? body : Uint8Array.of(n) } }),
-          ),
-        ]);
-
-      const kept = await runLog.attempts(run);
-      expect(kept.map(({ fact }) => fact.attempt)).toEqual(
-        Array.from({ length: limits.runAttemptsMax }, (_, i) => i + 1),
-      );
-      expect(kept[0]?.fact.response).toMatchObject({ truncated: true });
-      expect(kept[0]?.fact.response?.body).toHaveLength(limits.logResponseBytesMax);
-    },
-  );
-
-  guarantee("attempts are removed with their run", async (harness) => {
+  it("attempts are removed with their run", async (harness) => {
     const { runLog, runs } = harness;
     const run = await aRun(harness, { end: "fail" });
     await runLog.append([told(run, "start", anAttempt(0))]);

@@ -13,16 +13,16 @@ import { sweeping } from "./runs/sweeping.ts";
 import { waiting } from "./runs/waiting.ts";
 
 export function describeRuns(name: string, open: () => Promise<RunsHarness>): void {
-  contract(`${name}: runs`, open, {}, (guarantee) => {
-    starting(guarantee);
-    addressing(guarantee);
-    changing(guarantee);
-    reading(guarantee);
-    briefing(guarantee);
-    keepingRecords(guarantee);
-    waiting(guarantee);
-    resuming(guarantee);
-    sweeping(guarantee);
-    formats(guarantee);
+  contract(`${name}: runs`, open, {}, (it) => {
+    starting(it);
+    addressing(it);
+    changing(it);
+    reading(it);
+    briefing(it);
+    keepingRecords(it);
+    waiting(it);
+    resuming(it);
+    sweeping(it);
+    formats(it);
   });
 }

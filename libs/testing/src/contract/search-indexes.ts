@@ -12,13 +12,13 @@ export function describeSearchIndexes(
   name: string,
   open: () => Promise<SearchIndexesHarness>,
 ): void {
-  contract(`${name}: search indexes`, open, {}, (guarantee) => {
-    guarantee("a new installation has no indexes", async ({ indexes }) => {
+  contract(`${name}: search indexes`, open, {}, (it) => {
+    it("a new installation has no indexes", async ({ indexes }) => {
       expect(await indexes.list()).toEqual([]);
       expect(await indexes.get("first")).toBeUndefined();
     });
 
-    guarantee("indexes are read back as they were added, oldest first", async ({ indexes }) => {
+    it("indexes are read back as they were added, oldest first", async ({ indexes }) => {
       const younger = anIndex("a", { createdAt: epochStart + 1 });
       const elder = anIndex("b", {
         type: "payg",
@@ -40,7 +40,7 @@ export function describeSearchIndexes(
       expect(await indexes.get("b")).toEqual(elder);
     });
 
-    guarantee("an insert of an existing index leaves it unchanged", async ({ indexes }) => {
+    it("an insert of an existing index leaves it unchanged", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
 
       await indexes.add(anIndex("a", { name: "other" }));
@@ -48,7 +48,7 @@ export function describeSearchIndexes(
       expect(await indexes.list()).toEqual([anIndex("a")]);
     });
 
-    guarantee("a change of an index is stored and returned", async ({ indexes }) => {
+    it("a change of an index is stored and returned", async ({ indexes }) => {
       const tokens = { full: "new", readOnly: "new, too" };
       await indexes.add(anIndex("a"));
       await indexes.add(anIndex("b"));
@@ -60,7 +60,7 @@ export function describeSearchIndexes(
       expect(await indexes.change("c", (index) => index)).toBeUndefined();
     });
 
-    guarantee("ten changes of one index at once are all kept", async ({ indexes }) => {
+    it("ten changes of one index at once are all kept", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
       const sampled = (n: number) =>
         indexes.change("a", (index) => ({
@@ -74,7 +74,7 @@ export function describeSearchIndexes(
       expect(values.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     });
 
-    guarantee("a removed index is gone, and the others stay", async ({ indexes }) => {
+    it("a removed index is gone, and the others stay", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
       await indexes.add(anIndex("b"));
 

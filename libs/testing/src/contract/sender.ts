@@ -14,31 +14,28 @@ export function describeSender(
   open: () => Promise<SenderHarness>,
   deviations: readonly Deviation[] = [],
 ): void {
-  contract(`${name}: a sender`, open, { deviations }, (guarantee) => {
-    requests(guarantee);
-    answers(guarantee);
-    ends(guarantee);
+  contract(`${name}: a sender`, open, { deviations }, (it) => {
+    requests(it);
+    answers(it);
+    ends(it);
   });
 }
 
-function requests(guarantee: Guarantee<SenderHarness>): void {
+function requests(it: Guarantee<SenderHarness>): void {
   for (const method of methods) {
-    guarantee(
-      `a ${method} request arrives with the given path, query and body`,
-      async ({ sender }) => {
-        const body = dice(1).bytes(100_000);
+    it(`a ${method} request arrives with the given path, query and body`, async ({ sender }) => {
+      const body = dice(1).bytes(100_000);
 
-        const {
-          requests: [request],
-        } = await exchange(sender, ok, "/a//b/%20c?q=1&q=%2F", { method, body });
+      const {
+        requests: [request],
+      } = await exchange(sender, ok, "/a//b/%20c?q=1&q=%2F", { method, body });
 
-        expect(request?.head[0]).toBe(`${method} /a//b/%20c?q=1&q=%2F HTTP/1.1`);
-        expect(request && Buffer.compare(request.body, body)).toBe(0);
-      },
-    );
+      expect(request?.head[0]).toBe(`${method} /a//b/%20c?q=1&q=%2F HTTP/1.1`);
+      expect(request && Buffer.compare(request.body, body)).toBe(0);
+    });
   }
 
-  guarantee("an empty body arrives empty", async ({ sender }) => {
+  it("an empty body arrives empty", async ({ sender }) => {
     const {
       requests: [request],
       outcome,
@@ -48,7 +45,7 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
     expect(request?.body).toHaveLength(0);
   });
 
-  guarantee("headers arrive as given: order, case, repetition, values", async ({ sender }) => {
+  it("headers arrive as given: order, case, repetition, values", async ({ sender }) => {
     const headers = [
       ["X-Twice", "one"],
       ["x-twice", "two, three"],
@@ -65,7 +62,7 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
     expect(given).toEqual(headers.map(([name, value]) => `${name}: ${value}`));
   });
 
-  guarantee("a request accepts no content encoding", async ({ sender }) => {
+  it("a request accepts no content encoding", async ({ sender }) => {
     const {
       requests: [request],
     } = await exchange(sender, ok);
@@ -76,7 +73,7 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
     );
   });
 
-  guarantee("each of 50 requests at once gets its own answer", async ({ sender }) => {
+  it("each of 50 requests at once gets its own answer", async ({ sender }) => {
     const echo: Respond = (socket, { body }) => answer(socket, "200 OK", body);
     const bodies = Array.from({ length: 50 }, (_, i) => new TextEncoder().encode(`body ${i}`));
 
@@ -88,8 +85,8 @@ function requests(guarantee: Guarantee<SenderHarness>): void {
   });
 }
 
-function answers(guarantee: Guarantee<SenderHarness>): void {
-  guarantee("status, headers and body return as they were sent, undecoded", async ({ sender }) => {
+function answers(it: Guarantee<SenderHarness>): void {
+  it("status, headers and body return as they were sent, undecoded", async ({ sender }) => {
     const body = dice(2).bytes(50_000);
     const headers = ["X-Twice: one", "x-twice: two", "Content-Encoding: gzip"];
 
@@ -105,7 +102,7 @@ function answers(guarantee: Guarantee<SenderHarness>): void {
   });
 
   for (const status of [301, 302, 303, 307, 308]) {
-    guarantee(`a ${status} is an answer, and is not followed`, async ({ sender }) => {
+    it(`a ${status} is an answer, and is not followed`, async ({ sender }) => {
       const { outcome, requests: received } = await exchange(sender, (socket) =>
         answer(socket, `${status} Elsewhere`, "", ["Location: /elsewhere"]),
       );
@@ -115,7 +112,7 @@ function answers(guarantee: Guarantee<SenderHarness>): void {
     });
   }
 
-  guarantee("an answer of exactly the wanted length comes whole", async ({ sender }) => {
+  it("an answer of exactly the wanted length comes whole", async ({ sender }) => {
     const { outcome } = await exchange(
       sender,
       (socket) => answer(socket, "200 OK", "x".repeat(1_000)),
@@ -127,24 +124,21 @@ function answers(guarantee: Guarantee<SenderHarness>): void {
     expect(bodyOf(outcome)).toHaveLength(1_000);
   });
 
-  guarantee(
-    "a longer answer is cut at the wanted length, and its status counts",
-    async ({ sender }) => {
-      const endless: Respond = (socket) => {
-        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
-        const pour = (): void =>
-          void (socket.writable && socket.write("x".repeat(10_000), () => setImmediate(pour)));
-        pour();
-      };
+  it("a longer answer is cut at the wanted length, and its status counts", async ({ sender }) => {
+    const endless: Respond = (socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
+      const pour = (): void =>
+        void (socket.writable && socket.write("x".repeat(10_000), () => setImmediate(pour)));
+      pour();
+    };
 
-      const { outcome } = await exchange(sender, endless, "/", { responseBytesMax: 1_000 });
+    const { outcome } = await exchange(sender, endless, "/", { responseBytesMax: 1_000 });
 
-      expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
-      expect(bodyOf(outcome)).toHaveLength(1_000);
-    },
-  );
+    expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
+    expect(bodyOf(outcome)).toHaveLength(1_000);
+  });
 
-  guarantee("a 2xx whose body breaks off is a 2xx, cut", async ({ sender }) => {
+  it("a 2xx whose body breaks off is a 2xx, cut", async ({ sender }) => {
     const { outcome } = await exchange(sender, (socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", () => socket.destroy());
     });
@@ -153,31 +147,27 @@ function answers(guarantee: Guarantee<SenderHarness>): void {
   });
 }
 
-function ends(guarantee: Guarantee<SenderHarness>): void {
-  guarantee(
-    "a destination that never answers is given up after the timeout",
-    async ({ sender }) => {
-      const { outcome } = await exchange(sender, () => undefined, "/", { timeoutMs: 200 });
+function ends(it: Guarantee<SenderHarness>): void {
+  it("a destination that never answers is given up after the timeout", async ({ sender }) => {
+    const { outcome } = await exchange(sender, () => undefined, "/", { timeoutMs: 200 });
 
-      expect(outcome).toMatchObject({ kind: "unreachable", code: "timeout" });
-    },
-  );
+    expect(outcome).toMatchObject({ kind: "unreachable", code: "timeout" });
+  });
 
-  guarantee(
-    "the timeout is for the whole call: a byte now and then does not extend it",
-    async ({ sender }) => {
-      const { outcome } = await exchange(
-        sender,
-        (socket) => drip(socket, "HTTP/1.1 200 OK\r\nX-Slow: "),
-        "/",
-        { timeoutMs: 300 },
-      );
+  it("the timeout is for the whole call: a byte now and then does not extend it", async ({
+    sender,
+  }) => {
+    const { outcome } = await exchange(
+      sender,
+      (socket) => drip(socket, "HTTP/1.1 200 OK\r\nX-Slow: "),
+      "/",
+      { timeoutMs: 300 },
+    );
 
-      expect(outcome).toMatchObject({ kind: "unreachable", code: "timeout" });
-    },
-  );
+    expect(outcome).toMatchObject({ kind: "unreachable", code: "timeout" });
+  });
 
-  guarantee("a 2xx whose body is late is a 2xx, cut", async ({ sender }) => {
+  it("a 2xx whose body is late is a 2xx, cut", async ({ sender }) => {
     const { outcome } = await exchange(
       sender,
       (socket) => drip(socket, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"),
@@ -190,7 +180,7 @@ function ends(guarantee: Guarantee<SenderHarness>): void {
     expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
   });
 
-  guarantee("an aborted call ends as aborted, at once, and stays so", async ({ sender }) => {
+  it("an aborted call ends as aborted, at once, and stays so", async ({ sender }) => {
     const outcome = await withDestination(
       () => undefined,
       async ({ url }) => {
@@ -204,7 +194,7 @@ function ends(guarantee: Guarantee<SenderHarness>): void {
     expect(outcome).toEqual({ kind: "aborted" });
   });
 
-  guarantee("a call that has ended is not changed by an abort", async ({ sender }) => {
+  it("a call that has ended is not changed by an abort", async ({ sender }) => {
     const outcome = await withDestination(ok, async ({ url }) => {
       const sending = sender.send(requestTo(url));
       await sending.outcome;
@@ -215,7 +205,7 @@ function ends(guarantee: Guarantee<SenderHarness>): void {
     expect(outcome).toMatchObject({ kind: "answered", status: 200 });
   });
 
-  guarantee("a missing destination is an outcome, not an error", async ({ sender }) => {
+  it("a missing destination is an outcome, not an error", async ({ sender }) => {
     const { url } = await withDestination(ok, async (destination) => destination);
 
     expect(await sender.send(requestTo(url)).outcome).toMatchObject({
@@ -233,18 +223,17 @@ function ends(guarantee: Guarantee<SenderHarness>): void {
     ],
   ];
   for (const [what, respond] of breaks) {
-    guarantee(
-      `a destination that ${what} is an outcome, and the request is not sent twice`,
-      async ({ sender }) => {
-        const { outcome, requests: received } = await exchange(sender, respond);
+    it(`a destination that ${what} is an outcome, and the request is not sent twice`, async ({
+      sender,
+    }) => {
+      const { outcome, requests: received } = await exchange(sender, respond);
 
-        expect(outcome.kind).toBe("unreachable");
-        expect(received).toHaveLength(1);
-      },
-    );
+      expect(outcome.kind).toBe("unreachable");
+      expect(received).toHaveLength(1);
+    });
   }
 
-  guarantee("a URL that cannot be called is an outcome, not an error", async ({ sender }) => {
+  it("a URL that cannot be called is an outcome, not an error", async ({ sender }) => {
     for (const url of ["nonsense", "ftp://127.0.0.1/", "http://"]) {
       expect((await sender.send(requestTo(url)).outcome).kind).toBe("unreachable");
     }

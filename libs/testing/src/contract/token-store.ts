@@ -10,9 +10,9 @@ export function describeTokenStore(
   open: () => Promise<TokenStoreHarness>,
   waitMsMax = Number.POSITIVE_INFINITY,
 ): void {
-  contract(`${name}: a token store`, open, { waitMsMax }, (guarantee) => {
-    deduplication(guarantee);
-    flowSlots(guarantee);
-    spending(guarantee);
+  contract(`${name}: a token store`, open, { waitMsMax }, (it) => {
+    deduplication(it);
+    flowSlots(it);
+    spending(it);
   });
 }

@@ -58,41 +58,35 @@ const expand = async (harness: QueuesHarness, fanOut: FanOut): Promise<readonly 
 
 const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
-export function groups(guarantee: QueueGuarantee): void {
-  guarantee(
-    "the children of a group publish have the place of its acknowledgement, however late they are made",
-    async (harness) => {
-      await harness.queues.put({ ...theName, parallelism: many }, manyQueues);
-      const before = await enqueueOne(harness);
-      const fanOut = await publishToGroup(harness, 3);
-      const after = await enqueueOne(harness);
+export function groups(it: QueueGuarantee): void {
+  it("the children of a group publish have the place of its acknowledgement, however late they are made", async (harness) => {
+    await harness.queues.put({ ...theName, parallelism: many }, manyQueues);
+    const before = await enqueueOne(harness);
+    const fanOut = await publishToGroup(harness, 3);
+    const after = await enqueueOne(harness);
 
-      const children = await expand(harness, fanOut);
+    const children = await expand(harness, fanOut);
 
-      expect(hinted(await admit(harness))).toEqual(idsOf([before, ...children, after]));
-    },
-  );
+    expect(hinted(await admit(harness))).toEqual(idsOf([before, ...children, after]));
+  });
 
-  guarantee(
-    "messages behind a child have no turn before the child is made, and messages before it have",
-    async (harness) => {
-      await harness.queues.put({ ...theName, parallelism: many }, manyQueues);
-      const before = await enqueueOne(harness);
-      const fanOut = await publishToGroup(harness, 4);
-      const after = await enqueueOne(harness);
+  it("messages behind a child have no turn before the child is made, and messages before it have", async (harness) => {
+    await harness.queues.put({ ...theName, parallelism: many }, manyQueues);
+    const before = await enqueueOne(harness);
+    const fanOut = await publishToGroup(harness, 4);
+    const after = await enqueueOne(harness);
 
-      expect(hinted(await admit(harness))).toEqual([before.id]);
-      const first = await makeChildren(harness, fanOut, [0, 2]);
-      expect(await harness.fanOuts.advance(fanOut.id, 0, 2, false)).toBe(true);
-      expect(hinted(await admit(harness))).toEqual(idsOf(first));
-      const rest = await makeChildren(harness, fanOut, [2, 4]);
-      expect(hinted(await admit(harness))).toEqual([]);
-      expect(await harness.fanOuts.advance(fanOut.id, 2, 4, true)).toBe(true);
-      expect(hinted(await admit(harness))).toEqual(idsOf([...rest, after]));
-    },
-  );
+    expect(hinted(await admit(harness))).toEqual([before.id]);
+    const first = await makeChildren(harness, fanOut, [0, 2]);
+    expect(await harness.fanOuts.advance(fanOut.id, 0, 2, false)).toBe(true);
+    expect(hinted(await admit(harness))).toEqual(idsOf(first));
+    const rest = await makeChildren(harness, fanOut, [2, 4]);
+    expect(hinted(await admit(harness))).toEqual([]);
+    expect(await harness.fanOuts.advance(fanOut.id, 2, 4, true)).toBe(true);
+    expect(hinted(await admit(harness))).toEqual(idsOf([...rest, after]));
+  });
 
-  guarantee("of two group publishes the first has the lower places", async (harness) => {
+  it("of two group publishes the first has the lower places", async (harness) => {
     await harness.queues.put({ ...theName, parallelism: many }, manyQueues);
     const [first, second] = [await publishToGroup(harness, 2), await publishToGroup(harness, 2)];
 
@@ -103,7 +97,7 @@ export function groups(guarantee: QueueGuarantee): void {
     expect(hinted(await admit(harness))).toEqual(idsOf([...ofFirst, ...ofSecond]));
   });
 
-  guarantee("each step of an expansion wakes the queue", async (harness) => {
+  it("each step of an expansion wakes the queue", async (harness) => {
     const fanOut = await publishToGroup(harness, 2);
     await admit(harness);
     await ringAll(harness);
@@ -114,7 +108,7 @@ export function groups(guarantee: QueueGuarantee): void {
     expect(lanes).toEqual([theQueue]);
   });
 
-  guarantee("a queue whose line ends at a fan-out looks again by itself", async (harness) => {
+  it("a queue whose line ends at a fan-out looks again by itself", async (harness) => {
     await publishToGroup(harness, 2);
     await admit(harness);
     await ringAll(harness);
@@ -123,35 +117,29 @@ export function groups(guarantee: QueueGuarantee): void {
     expect((await ringAll(harness)).lanes).toContain(theQueue);
   });
 
-  guarantee("a publish to a group makes the queue", async (harness) => {
+  it("a publish to a group makes the queue", async (harness) => {
     await publishToGroup(harness, 2);
 
     expect(await harness.queues.get(aTenant, name)).toMatchObject({ parallelism: 1, lag: 0 });
   });
 
-  guarantee(
-    "children that are made after their queue was deleted have no turn, are named as ended, and do not make the queue anew",
-    async (harness) => {
-      const fanOut = await publishToGroup(harness, 2);
-      await harness.queues.end(aTenant, name);
+  it("children that are made after their queue was deleted have no turn, are named as ended, and do not make the queue anew", async (harness) => {
+    const fanOut = await publishToGroup(harness, 2);
+    await harness.queues.end(aTenant, name);
 
-      const children = await expand(harness, fanOut);
-      const admitted = await admit(harness);
+    const children = await expand(harness, fanOut);
+    const admitted = await admit(harness);
 
-      expect(admitted).toMatchObject({ hints: [], given: 0 });
-      expect(admitted.ended.toSorted()).toEqual(idsOf(children));
-      expect(await harness.queues.get(aTenant, name)).toBeUndefined();
-    },
-  );
+    expect(admitted).toMatchObject({ hints: [], given: 0 });
+    expect(admitted.ended.toSorted()).toEqual(idsOf(children));
+    expect(await harness.queues.get(aTenant, name)).toBeUndefined();
+  });
 
-  guarantee(
-    "a fan-out of a deleted queue holds up no message of the queue made anew",
-    async (harness) => {
-      await publishToGroup(harness, 2);
-      await harness.queues.end(aTenant, name);
-      const next = await enqueueOne(harness);
+  it("a fan-out of a deleted queue holds up no message of the queue made anew", async (harness) => {
+    await publishToGroup(harness, 2);
+    await harness.queues.end(aTenant, name);
+    const next = await enqueueOne(harness);
 
-      expect(hinted(await admit(harness))).toEqual([next.id]);
-    },
-  );
+    expect(hinted(await admit(harness))).toEqual([next.id]);
+  });
 }

@@ -37,15 +37,15 @@ import {
   withTurn,
 } from "./harness.ts";
 
-export function turns(guarantee: QueueGuarantee): void {
-  guarantee("a message in a queue cannot be claimed before it has a turn", async (harness) => {
+export function turns(it: QueueGuarantee): void {
+  it("a message in a queue cannot be claimed before it has a turn", async (harness) => {
     const messages = await enqueue(harness, 2);
 
     expect(await claimable(harness, messages)).toEqual([]);
     for (const message of messages) await expectQueued(harness, message);
   });
 
-  guarantee("turns go to the first in line, in the order of their inserts", async (harness) => {
+  it("turns go to the first in line, in the order of their inserts", async (harness) => {
     const first = await enqueue(harness, 2);
     const second = await enqueue(harness, 2);
     await harness.queues.put({ tenant: aTenant, name, parallelism: 3 }, manyQueues);
@@ -59,7 +59,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(d && (await stateOf(harness, d))).toBe("queued");
   });
 
-  guarantee("a queue with a message above this build's format is left alone", async (harness) => {
+  it("a queue with a message above this build's format is left alone", async (harness) => {
     const messages = await enqueue(harness, 1);
     const newer = await enqueue(harness, 1, { format: ownFormat + 1 });
     await harness.advance(limits.ringAheadMs);
@@ -69,84 +69,69 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await claimable(harness, [...messages, ...newer])).toEqual([]);
   });
 
-  guarantee(
-    "a message with a turn is claimed with it, and the next message has none",
-    async (harness) => {
-      const messages = await enqueue(harness, 2);
-      await admit(harness);
+  it("a message with a turn is claimed with it, and the next message has none", async (harness) => {
+    const messages = await enqueue(harness, 2);
+    await admit(harness);
 
-      const claimed = await claimable(harness, messages);
+    const claimed = await claimable(harness, messages);
 
-      expect(claimed.map(({ message }) => message.id)).toEqual([messages[0]?.id]);
-      expect((await admit(harness)).given).toBe(0);
-    },
-  );
+    expect(claimed.map(({ message }) => message.id)).toEqual([messages[0]?.id]);
+    expect((await admit(harness)).given).toBe(0);
+  });
 
-  guarantee(
-    "the first message that gets a turn is claimed with it for the deliverer that looks, and no other message",
-    async (harness) => {
-      const body = new TextEncoder().encode("whole");
-      const [first, second, third] = await enqueue(harness, 3, { body });
-      if (!first || !second || !third) throw new Error("unreachable");
-      await harness.queues.put({ tenant: aTenant, name, parallelism: 2 }, manyQueues);
+  it("the first message that gets a turn is claimed with it for the deliverer that looks, and no other message", async (harness) => {
+    const body = new TextEncoder().encode("whole");
+    const [first, second, third] = await enqueue(harness, 3, { body });
+    if (!first || !second || !third) throw new Error("unreachable");
+    await harness.queues.put({ tenant: aTenant, name, parallelism: 2 }, manyQueues);
 
-      const { claimed, given, hints } = await admit(harness, theQueue, ending);
+    const { claimed, given, hints } = await admit(harness, theQueue, ending);
 
-      expect(claimed).toEqual(await read(harness, first));
-      expect(claimed?.state).toMatchObject({ kind: "claimed", owner: anOwner });
-      expect(claimed?.message.body).toEqual(body);
-      expect({ given, hints: hints.map(({ id }) => id) }).toEqual({ given: 2, hints: [second.id] });
-      await expectQueued(harness, third);
-      if (claimed) await settle(harness, claimed, delivered);
-      expect(await stateOf(harness, first)).toBe("delivered");
-    },
-  );
+    expect(claimed).toEqual(await read(harness, first));
+    expect(claimed?.state).toMatchObject({ kind: "claimed", owner: anOwner });
+    expect(claimed?.message.body).toEqual(body);
+    expect({ given, hints: hints.map(({ id }) => id) }).toEqual({ given: 2, hints: [second.id] });
+    await expectQueued(harness, third);
+    if (claimed) await settle(harness, claimed, delivered);
+    expect(await stateOf(harness, first)).toBe("delivered");
+  });
 
-  guarantee(
-    "the lease of a claim with its turn is renewed, and ends as any lease",
-    async (harness) => {
-      const first = await enqueueOne(harness);
-      const { claimed } = await admit(harness, theQueue, ending);
-      if (!claimed) throw new Error("unreachable");
-      expect(await harness.records.renew([{ id: first.id, epoch: claimed.epoch }])).toEqual([]);
+  it("the lease of a claim with its turn is renewed, and ends as any lease", async (harness) => {
+    const first = await enqueueOne(harness);
+    const { claimed } = await admit(harness, theQueue, ending);
+    if (!claimed) throw new Error("unreachable");
+    expect(await harness.records.renew([{ id: first.id, epoch: claimed.epoch }])).toEqual([]);
 
-      await harness.advance(limits.leaseMs + 1);
+    await harness.advance(limits.leaseMs + 1);
 
-      expect((await claimOne(harness, first.id)).epoch).toBe(claimed.epoch + 1);
-    },
-  );
+    expect((await claimOne(harness, first.id)).epoch).toBe(claimed.epoch + 1);
+  });
 
-  guarantee(
-    "neither a delayed message nor one with a heavy body or a flow key is claimed with its turn",
-    async (harness) => {
-      const body = new Uint8Array(limits.lightBytesMax + 1);
-      const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
-      for (const overrides of [{ delayMs: 60_000 }, { body }, { flow }]) {
-        const message = await enqueueOne(harness, overrides);
+  it("neither a delayed message nor one with a heavy body or a flow key is claimed with its turn", async (harness) => {
+    const body = new Uint8Array(limits.lightBytesMax + 1);
+    const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+    for (const overrides of [{ delayMs: 60_000 }, { body }, { flow }]) {
+      const message = await enqueueOne(harness, overrides);
 
-        const admitted = await admit(harness, theQueue, ending);
+      const admitted = await admit(harness, theQueue, ending);
 
-        expect(admitted.given).toBe(1);
-        expect(admitted.claimed).toBeUndefined();
-        await harness.records.cancel(aTenant, [message.id]);
-      }
-    },
-  );
+      expect(admitted.given).toBe(1);
+      expect(admitted.claimed).toBeUndefined();
+      await harness.records.cancel(aTenant, [message.id]);
+    }
+  });
 
-  guarantee(
-    "the end of a message ends its turn, and the next look gives another",
-    async (harness) => {
-      const [first, second] = await enqueue(harness, 2);
-      await admit(harness);
-      if (!first || !second) throw new Error("unreachable");
-      await settle(harness, await claimWithTurn(harness, first), delivered);
-      await clearAll(harness, first);
+  it("the end of a message ends its turn, and the next look gives another", async (harness) => {
+    const [first, second] = await enqueue(harness, 2);
+    await admit(harness);
+    if (!first || !second) throw new Error("unreachable");
+    await settle(harness, await claimWithTurn(harness, first), delivered);
+    await clearAll(harness, first);
 
-      expect(hinted(await admit(harness))).toEqual([second.id]);
-    },
-  );
+    expect(hinted(await admit(harness))).toEqual([second.id]);
+  });
 
-  guarantee("a retry keeps the turn, however long it waits", async (harness) => {
+  it("a retry keeps the turn, however long it waits", async (harness) => {
     const [first, second] = await enqueue(harness, 2);
     await admit(harness);
     if (!first || !second) throw new Error("unreachable");
@@ -157,23 +142,20 @@ export function turns(guarantee: QueueGuarantee): void {
     await expectQueued(harness, second);
   });
 
-  guarantee(
-    "a delayed message keeps its place: it has the turn while it waits for its time",
-    async (harness) => {
-      const delayed = await enqueueOne(harness, { delayMs: 60_000 });
-      const next = await enqueueOne(harness);
+  it("a delayed message keeps its place: it has the turn while it waits for its time", async (harness) => {
+    const delayed = await enqueueOne(harness, { delayMs: 60_000 });
+    const next = await enqueueOne(harness);
 
-      const admitted = await admit(harness);
+    const admitted = await admit(harness);
 
-      expect(admitted).toMatchObject({ given: 1, hints: [], heldUntil: delayed.notBefore });
-      expect((await readIn(harness, delayed, "held")).state.dueAt).toBe(delayed.notBefore);
-      expect(await claimable(harness, [delayed, next])).toEqual([]);
-      await harness.advance(60_000);
-      expect(await claimable(harness, [delayed, next])).toHaveLength(1);
-    },
-  );
+    expect(admitted).toMatchObject({ given: 1, hints: [], heldUntil: delayed.notBefore });
+    expect((await readIn(harness, delayed, "held")).state.dueAt).toBe(delayed.notBefore);
+    expect(await claimable(harness, [delayed, next])).toEqual([]);
+    await harness.advance(60_000);
+    expect(await claimable(harness, [delayed, next])).toHaveLength(1);
+  });
 
-  guarantee("two looks at once never give one turn too many", async (harness) => {
+  it("two looks at once never give one turn too many", async (harness) => {
     const { queues, other = harness } = harness;
     await harness.queues.put({ tenant: aTenant, name, parallelism: 3 }, manyQueues);
     const messages = await enqueue(harness, 12);
@@ -192,14 +174,14 @@ export function turns(guarantee: QueueGuarantee): void {
     }
   });
 
-  guarantee("the turn lasts until the callback has been made", async (harness) => {
+  it("the turn lasts until the callback has been made", async (harness) => {
     const { source } = await deliveredWithCallback(harness);
 
     expect((await read(harness, source)).outbox.map(({ kind }) => kind)).toContain("callback");
     expect((await admit(harness)).given).toBe(0);
   });
 
-  guarantee("the turn lasts until the callback has ended", async (harness) => {
+  it("the turn lasts until the callback has ended", async (harness) => {
     const { source, next, callback } = await deliveredWithCallback(harness);
     await harness.records.insert([{ record: accept(callback, harness.now()) }], "new");
     await clearAll(harness, source);
@@ -210,7 +192,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(hinted(await admit(harness))).toEqual([next.id]);
   });
 
-  guarantee("a callback that is cancelled keeps no turn", async (harness) => {
+  it("a callback that is cancelled keeps no turn", async (harness) => {
     const { source, next, callback } = await deliveredWithCallback(harness);
     await harness.records.insert([{ record: accept(callback, harness.now()) }], "new");
     await clearAll(harness, source);
@@ -219,7 +201,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(hinted(await admit(harness))).toEqual([next.id]);
   });
 
-  guarantee("a callback that retries keeps the turn", async (harness) => {
+  it("a callback that retries keeps the turn", async (harness) => {
     const { source, callback } = await deliveredWithCallback(harness);
     await harness.records.insert([{ record: accept(callback, harness.now()) }], "new");
     await clearAll(harness, source);
@@ -228,7 +210,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect((await admit(harness)).given).toBe(0);
   });
 
-  guarantee("a message cancelled in line is skipped", async (harness) => {
+  it("a message cancelled in line is skipped", async (harness) => {
     const [first, second] = await enqueue(harness, 2);
     if (!first || !second) throw new Error("unreachable");
     await harness.records.cancel(aTenant, [first.id]);
@@ -236,7 +218,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(hinted(await admit(harness))).toEqual([second.id]);
   });
 
-  guarantee("a message that is cancelled before its claim leaves its turn", async (harness) => {
+  it("a message that is cancelled before its claim leaves its turn", async (harness) => {
     const [first, second] = await enqueue(harness, 2);
     if (!first || !second) throw new Error("unreachable");
     await admit(harness);
@@ -245,48 +227,39 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(hinted(await admit(harness))).toEqual([second.id]);
   });
 
-  guarantee(
-    "the turn of a call that a cancel cuts short lasts until its lease is past",
-    async (harness) => {
-      const { second } = await canceledWhileRunning(harness);
-      expect((await admit(harness)).given).toBe(0);
+  it("the turn of a call that a cancel cuts short lasts until its lease is past", async (harness) => {
+    const { second } = await canceledWhileRunning(harness);
+    expect((await admit(harness)).given).toBe(0);
 
-      await harness.advance(limits.leaseMs);
+    await harness.advance(limits.leaseMs);
 
-      expect(hinted(await admit(harness))).toEqual([second.id]);
-    },
-  );
+    expect(hinted(await admit(harness))).toEqual([second.id]);
+  });
 
-  guarantee(
-    "the turn of a call that a cancel cuts short ends when the call is known to have ended",
-    async (harness) => {
-      const { first, second } = await canceledWhileRunning(harness);
+  it("the turn of a call that a cancel cuts short ends when the call is known to have ended", async (harness) => {
+    const { first, second } = await canceledWhileRunning(harness);
 
-      await harness.queues.callsEnded(aTenant, [first.id]);
+    await harness.queues.callsEnded(aTenant, [first.id]);
 
-      expect(hinted(await admit(harness))).toEqual([second.id]);
-    },
-  );
+    expect(hinted(await admit(harness))).toEqual([second.id]);
+  });
 
-  guarantee(
-    "every end of a turn wakes its queue, and a full queue is looked at in time",
-    async (harness) => {
-      const [first] = await enqueue(harness, 2);
-      if (!first) throw new Error("unreachable");
-      expect(await harness.alarms.next(allShards)).toBeLessThanOrEqual(harness.now());
-      expect((await ringAll(harness)).lanes).toContain(theQueue);
-      const claimed = await (await admit(harness), claimWithTurn(harness, first));
-      const full = await harness.alarms.next([first.shard]);
-      expect(full).toBeGreaterThan(harness.now());
-      expect(full).toBeLessThanOrEqual(harness.now() + limits.ringAheadMs);
+  it("every end of a turn wakes its queue, and a full queue is looked at in time", async (harness) => {
+    const [first] = await enqueue(harness, 2);
+    if (!first) throw new Error("unreachable");
+    expect(await harness.alarms.next(allShards)).toBeLessThanOrEqual(harness.now());
+    expect((await ringAll(harness)).lanes).toContain(theQueue);
+    const claimed = await (await admit(harness), claimWithTurn(harness, first));
+    const full = await harness.alarms.next([first.shard]);
+    expect(full).toBeGreaterThan(harness.now());
+    expect(full).toBeLessThanOrEqual(harness.now() + limits.ringAheadMs);
 
-      await settle(harness, claimed, delivered);
+    await settle(harness, claimed, delivered);
 
-      expect(await harness.alarms.next([first.shard])).toBeLessThanOrEqual(harness.now());
-    },
-  );
+    expect(await harness.alarms.next([first.shard])).toBeLessThanOrEqual(harness.now());
+  });
 
-  guarantee("an empty queue has no alarm", async (harness) => {
+  it("an empty queue has no alarm", async (harness) => {
     const message = await enqueueOne(harness);
     await admit(harness);
     await settle(harness, await claimWithTurn(harness, message), delivered);
@@ -297,7 +270,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await harness.alarms.next([message.shard])).toBeUndefined();
   });
 
-  guarantee("the time of the oldest turn is known while the turn lasts", async (harness) => {
+  it("the time of the oldest turn is known while the turn lasts", async (harness) => {
     const { queues } = harness;
     expect(await queues.oldestTurn()).toBeUndefined();
     await queues.put({ tenant: aTenant, name, parallelism: 2 }, manyQueues);
@@ -326,7 +299,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await queues.oldestTurn()).toBeUndefined();
   });
 
-  guarantee("the turns of a paused queue are not among the oldest", async (harness) => {
+  it("the turns of a paused queue are not among the oldest", async (harness) => {
     const { queues } = harness;
     const message = await enqueueOne(harness);
     await admit(harness);
@@ -340,11 +313,11 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(await queues.oldestTurn()).toBe(given);
   });
 
-  guarantee("a missing queue gives no turn", async (harness) => {
+  it("a missing queue gives no turn", async (harness) => {
     expect(await harness.queues.admit([theQueue])).toEqual([]);
   });
 
-  guarantee("a repeated insert takes no second place", async (harness) => {
+  it("a repeated insert takes no second place", async (harness) => {
     const message = await enqueueOne(harness);
     const record = accept(message, harness.now());
 

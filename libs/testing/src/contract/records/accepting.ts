@@ -39,8 +39,8 @@ import {
 
 const mebibyte = 1024 * 1024;
 
-export function accepting(guarantee: StoreGuarantee): void {
-  guarantee("a record is read back as it was inserted, every field of it", async (harness) => {
+export function accepting(it: StoreGuarantee): void {
+  it("a record is read back as it was inserted, every field of it", async (harness) => {
     const message = everything(newMessage(harness));
     const record = accept(message, harness.now());
 
@@ -50,24 +50,21 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(await harness.records.get(message.tenant, [message.id])).toEqual([record]);
   });
 
-  guarantee(
-    "an insert of an id that is there is a success and changes nothing",
-    async (harness) => {
-      const message = await insert(harness);
-      await harness.records.claim([message.id], anOwner);
-      const before = await read(harness, message);
+  it("an insert of an id that is there is a success and changes nothing", async (harness) => {
+    const message = await insert(harness);
+    await harness.records.claim([message.id], anOwner);
+    const before = await read(harness, message);
 
-      const answers = await harness.records.insert(
-        [{ record: accept(message, harness.now()) }],
-        "new",
-      );
+    const answers = await harness.records.insert(
+      [{ record: accept(message, harness.now()) }],
+      "new",
+    );
 
-      expect(answers).toEqual(["known"]);
-      expect(await read(harness, message)).toEqual(before);
-    },
-  );
+    expect(answers).toEqual(["known"]);
+    expect(await read(harness, message)).toEqual(before);
+  });
 
-  guarantee("an insert counts a message as CREATED once", async (harness) => {
+  it("an insert counts a message as CREATED once", async (harness) => {
     const messages = await insertAll(harness, [{}, {}, { tenant: anotherTenant }]);
     await harness.records.insert(
       messages.map((message) => ({ record: accept(message, harness.now()) })),
@@ -82,7 +79,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(theirs.map(({ counts }) => counts)).toEqual([{ CREATED: 1 }]);
   });
 
-  guarantee("one id twice in a batch makes one record", async (harness) => {
+  it("one id twice in a batch makes one record", async (harness) => {
     const record = accept(newMessage(harness), harness.now());
 
     const answers = await harness.records.insert([{ record }, { record }], "new");
@@ -90,7 +87,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(answers).toEqual(["inserted", "known"]);
   });
 
-  guarantee("results of an insert stand in the order of the messages", async (harness) => {
+  it("results of an insert stand in the order of the messages", async (harness) => {
     const known = await insert(harness);
     const records = [newMessage(harness), known, newMessage(harness)].map((message) => ({
       record: accept(message, harness.now()),
@@ -100,7 +97,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(await harness.records.insert([], "new")).toEqual([]);
   });
 
-  guarantee("20 publishers of one id insert it once", async (harness) => {
+  it("20 publishers of one id insert it once", async (harness) => {
     const { other = harness } = harness;
     const record = accept(newMessage(harness), harness.now());
 
@@ -113,42 +110,36 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(answers.flat().filter((answer) => answer === "inserted")).toHaveLength(1);
   });
 
-  guarantee(
-    "a derived id is inserted once, even when two workers of its cause insert it at once",
-    async (harness) => {
-      const { other = harness } = harness;
-      const source = await insert(harness);
-      const callback = accept(newMessage(harness, { id: callbackId(source.id, 0) }), harness.now());
+  it("a derived id is inserted once, even when two workers of its cause insert it at once", async (harness) => {
+    const { other = harness } = harness;
+    const source = await insert(harness);
+    const callback = accept(newMessage(harness, { id: callbackId(source.id, 0) }), harness.now());
 
-      const answers = await Promise.all(
-        [harness, other, harness, other].map((each) =>
-          each.records.insert([{ record: callback }], "new"),
-        ),
-      );
+    const answers = await Promise.all(
+      [harness, other, harness, other].map((each) =>
+        each.records.insert([{ record: callback }], "new"),
+      ),
+    );
 
-      expect(answers.flat().toSorted()).toEqual(["inserted", "known", "known", "known"]);
-    },
-  );
+    expect(answers.flat().toSorted()).toEqual(["inserted", "known", "known", "known"]);
+  });
 
-  guarantee(
-    "an insert confirms the windows that come with it, where the store keeps them",
-    async (harness) => {
-      const { tokens, records } = harness;
-      const message = newMessage(harness);
-      const entry = { key: aKey("order-1"), id: message.id };
-      await tokens?.claim([entry]);
-      await records.insert(
-        [{ record: accept(message, harness.now()), deduplication: [entry] }],
-        "new",
-      );
+  it("an insert confirms the windows that come with it, where the store keeps them", async (harness) => {
+    const { tokens, records } = harness;
+    const message = newMessage(harness);
+    const entry = { key: aKey("order-1"), id: message.id };
+    await tokens?.claim([entry]);
+    await records.insert(
+      [{ record: accept(message, harness.now()), deduplication: [entry] }],
+      "new",
+    );
 
-      const windows = await tokens?.claim([{ ...entry, id: harness.ids.next() }]);
+    const windows = await tokens?.claim([{ ...entry, id: harness.ids.next() }]);
 
-      if (tokens) expect(windows).toEqual([{ kind: "done", id: message.id }]);
-    },
-  );
+    if (tokens) expect(windows).toEqual([{ kind: "done", id: message.id }]);
+  });
 
-  guarantee("an insert leaves a window of another id as it is", async (harness) => {
+  it("an insert leaves a window of another id as it is", async (harness) => {
     const { tokens, records } = harness;
     const [first, second] = [newMessage(harness), newMessage(harness)];
     for (const message of [first, second]) {
@@ -163,7 +154,7 @@ export function accepting(guarantee: StoreGuarantee): void {
   });
 
   for (const [what, body] of bodies()) {
-    guarantee(`a body survives byte for byte: ${what}`, async (harness) => {
+    it(`a body survives byte for byte: ${what}`, async (harness) => {
       const message = await insert(harness, { body });
 
       const [claimed] = await harness.records.claim([message.id], anOwner);
@@ -174,32 +165,29 @@ export function accepting(guarantee: StoreGuarantee): void {
     });
   }
 
-  guarantee("a record has the alarm of its first state", async (harness) => {
+  it("a record has the alarm of its first state", async (harness) => {
     const from = harness.now();
     const messages = await insertAll(harness, [{}, { delayMs: 90_000 }, { flow: oneAtATime }]);
 
     for (const message of messages) expectAlarm(await read(harness, message), from, harness.now());
   });
 
-  guarantee(
-    "a record that its insert claimed is claimable by nobody until its lease has ended",
-    async (harness) => {
-      const message = newMessage(harness);
-      const record = acceptClaimed(message, anOwner, harness.now());
-      await harness.records.insert([{ record }], "new");
+  it("a record that its insert claimed is claimable by nobody until its lease has ended", async (harness) => {
+    const message = newMessage(harness);
+    const record = acceptClaimed(message, anOwner, harness.now());
+    await harness.records.insert([{ record }], "new");
 
-      const early = await harness.records.claim([message.id], anotherOwner);
-      await harness.advance(limits.leaseMs);
-      const late = await harness.records.claim([message.id], anotherOwner);
+    const early = await harness.records.claim([message.id], anotherOwner);
+    await harness.advance(limits.leaseMs);
+    const late = await harness.records.claim([message.id], anotherOwner);
 
-      expect(early).toEqual([]);
-      expect(late.map(({ epoch, leaseLosses }) => ({ epoch, leaseLosses }))).toEqual([
-        { epoch: 2, leaseLosses: limits.leaseLossParts },
-      ]);
-    },
-  );
+    expect(early).toEqual([]);
+    expect(late.map(({ epoch, leaseLosses }) => ({ epoch, leaseLosses }))).toEqual([
+      { epoch: 2, leaseLosses: limits.leaseLossParts },
+    ]);
+  });
 
-  guarantee("a record that its insert claimed is settled at epoch 1", async (harness) => {
+  it("a record that its insert claimed is settled at epoch 1", async (harness) => {
     const message = newMessage(harness);
     const record = acceptClaimed(message, anOwner, harness.now());
     await harness.records.insert([{ record }], "new");
@@ -208,28 +196,25 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(await stateOf(harness, message)).toBe("delivered");
   });
 
-  guarantee(
-    "a removed derived id stays known for 24 hours, and cannot be read",
-    async (harness) => {
-      const source = await insert(harness);
-      const id = callbackId(source.id, 0);
-      await insertDelivered(harness, { id });
-      await harness.advance(limits.finishedKeepMs);
-      await harness.records.removeFinished([...Array(64).keys()], harness.now() + 1, 100);
-      await harness.advance(limits.tombstoneMs - 2 * limits.finishedKeepMs);
+  it("a removed derived id stays known for 24 hours, and cannot be read", async (harness) => {
+    const source = await insert(harness);
+    const id = callbackId(source.id, 0);
+    await insertDelivered(harness, { id });
+    await harness.advance(limits.finishedKeepMs);
+    await harness.records.removeFinished([...Array(64).keys()], harness.now() + 1, 100);
+    await harness.advance(limits.tombstoneMs - 2 * limits.finishedKeepMs);
 
-      const again = await harness.records.insert(
-        [{ record: accept(newMessage(harness, { id }), harness.now()) }],
-        "new",
-      );
+    const again = await harness.records.insert(
+      [{ record: accept(newMessage(harness, { id }), harness.now()) }],
+      "new",
+    );
 
-      expect(again).toEqual(["known"]);
-      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
-      expect(await harness.records.claim([id], anOwner)).toEqual([]);
-    },
-  );
+    expect(again).toEqual(["known"]);
+    expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+    expect(await harness.records.claim([id], anOwner)).toEqual([]);
+  });
 
-  guarantee("a record is read by its own tenant only", async (harness) => {
+  it("a record is read by its own tenant only", async (harness) => {
     const mine = await insert(harness);
     const theirs = await insert(harness, { tenant: anotherTenant });
 
@@ -239,26 +224,23 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(asTheirs).toBeUndefined();
   });
 
-  guarantee(
-    "records are read in the order of the ids, with gaps for unknown ones",
-    async (harness) => {
-      const [first, second] = await insertAll(harness, [{}, {}]);
-      if (!first || !second) throw new Error("unreachable");
-      const ids = [second.id, harness.ids.next(), first.id, childId(first.id, 3)];
+  it("records are read in the order of the ids, with gaps for unknown ones", async (harness) => {
+    const [first, second] = await insertAll(harness, [{}, {}]);
+    if (!first || !second) throw new Error("unreachable");
+    const ids = [second.id, harness.ids.next(), first.id, childId(first.id, 3)];
 
-      const found = await harness.records.get(aTenant, ids);
+    const found = await harness.records.get(aTenant, ids);
 
-      expect(found.map((record) => record?.message.id)).toEqual([
-        second.id,
-        undefined,
-        first.id,
-        undefined,
-      ]);
-      expect(await harness.records.get(aTenant, [])).toEqual([]);
-    },
-  );
+    expect(found.map((record) => record?.message.id)).toEqual([
+      second.id,
+      undefined,
+      first.id,
+      undefined,
+    ]);
+    expect(await harness.records.get(aTenant, [])).toEqual([]);
+  });
 
-  guarantee("many large records are read in several calls, each a part", async (harness) => {
+  it("many large records are read in several calls, each a part", async (harness) => {
     const large = new Uint8Array(limits.readBytesMax * 0.3);
     const answer = { ...refused, body: new Uint8Array(mebibyte) };
     const answered = await insertClaimed(harness, {
@@ -282,7 +264,7 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(second.left).toEqual([]);
   });
 
-  guarantee("small records are all read at once, by their own tenant only", async (harness) => {
+  it("small records are all read at once, by their own tenant only", async (harness) => {
     const mine = await insertAll(harness, [{}, {}, {}]);
     const theirs = await insert(harness, { tenant: anotherTenant });
     const ids = [...mine.map(({ id }) => id), theirs.id, harness.ids.next()];
@@ -294,52 +276,46 @@ export function accepting(guarantee: StoreGuarantee): void {
     expect(await harness.records.getSome(aTenant, [])).toEqual({ records: [], left: [] });
   });
 
-  guarantee(
-    "the progress of messages is read in the order of their ids, by their own tenant only",
-    async (harness) => {
-      const body = new Uint8Array(mebibyte);
-      const claimed = await insertClaimed(harness, { body, policy: aPolicy({ retriesMax: 7 }) });
-      await settle(harness, claimed, refused);
-      const fresh = await insert(harness, { body });
-      const theirs = await insert(harness, { tenant: anotherTenant });
-      const ids = [fresh.id, harness.ids.next(), theirs.id, claimed.message.id];
+  it("the progress of messages is read in the order of their ids, by their own tenant only", async (harness) => {
+    const body = new Uint8Array(mebibyte);
+    const claimed = await insertClaimed(harness, { body, policy: aPolicy({ retriesMax: 7 }) });
+    await settle(harness, claimed, refused);
+    const fresh = await insert(harness, { body });
+    const theirs = await insert(harness, { tenant: anotherTenant });
+    const ids = [fresh.id, harness.ids.next(), theirs.id, claimed.message.id];
 
-      const [of, ...others] = await harness.records.progress(aTenant, ids);
+    const [of, ...others] = await harness.records.progress(aTenant, ids);
 
-      expect(of).toMatchObject({ state: { kind: "due" }, retried: 0 });
-      expect(others).toEqual([
-        undefined,
-        undefined,
-        { state: expect.objectContaining({ kind: "held" }) as unknown, retried: 1, retriesMax: 7 },
-      ]);
-      expect(await harness.records.progress(aTenant, [])).toEqual([]);
-    },
-  );
+    expect(of).toMatchObject({ state: { kind: "due" }, retried: 0 });
+    expect(others).toEqual([
+      undefined,
+      undefined,
+      { state: expect.objectContaining({ kind: "held" }) as unknown, retried: 1, retriesMax: 7 },
+    ]);
+    expect(await harness.records.progress(aTenant, [])).toEqual([]);
+  });
 
-  guarantee("a finished record can be read until it is removed", async (harness) => {
+  it("a finished record can be read until it is removed", async (harness) => {
     const message = await insertDelivered(harness);
 
     expect(await stateOf(harness, message)).toBe("delivered");
   });
 
-  guarantee(
-    "the backlog of a tenant is its unfinished records, after some seconds at most",
-    async (harness) => {
-      const [first] = await insertAll(harness, [{}, { delayMs: 60_000 }, { flow: oneAtATime }]);
-      await insert(harness, { tenant: anotherTenant });
-      if (!first) throw new Error("unreachable");
-      const record = await harness.records.claim([first.id], anOwner);
-      await harness.advance(backlogLagMsMax);
-      const before = await harness.records.backlog(aTenant);
+  it("the backlog of a tenant is its unfinished records, after some seconds at most", async (harness) => {
+    const [first] = await insertAll(harness, [{}, { delayMs: 60_000 }, { flow: oneAtATime }]);
+    await insert(harness, { tenant: anotherTenant });
+    if (!first) throw new Error("unreachable");
+    const record = await harness.records.claim([first.id], anOwner);
+    await harness.advance(backlogLagMsMax);
+    const before = await harness.records.backlog(aTenant);
 
-      for (const each of record) await settle(harness, each, delivered);
-      await clearAll(harness, first);
-      await harness.advance(backlogLagMsMax);
+    for (const each of record) await settle(harness, each, delivered);
+    await clearAll(harness, first);
+    await harness.advance(backlogLagMsMax);
 
-      expect(before).toBe(3);
-      expect(await harness.records.backlog(aTenant)).toBe(2);
-    },
-  );
+    expect(before).toBe(3);
+    expect(await harness.records.backlog(aTenant)).toBe(2);
+  });
 }
 
 const backlogLagMsMax = 5_000;

@@ -18,46 +18,40 @@ import {
   tightLane,
 } from "./harness.ts";
 
-export function canceling(guarantee: StoreGuarantee): void {
+export function canceling(it: StoreGuarantee): void {
   for (const { was, arrange } of live) {
-    guarantee(
-      `a message that is ${was} can be canceled, which raises its epoch`,
-      async (harness) => {
-        const message = await arrange(harness);
-        const before = await read(harness, message);
-        const from = harness.now();
-
-        const [answer] = await harness.records.cancel(message.tenant, [message.id]);
-
-        const after = await read(harness, message);
-        const bodiless = { ...message, body: new Uint8Array() };
-        expect(answer).toMatchObject({ kind: "canceled", was, message: bodiless });
-        expect(after).toMatchObject({
-          message,
-          epoch: before.epoch + 1,
-          state: { kind: "canceled" },
-        });
-        expect(after.outbox).toEqual(answer?.kind === "canceled" ? answer.left : undefined);
-        expectAlarm(after, from, harness.now());
-      },
-    );
-  }
-
-  guarantee(
-    "a cancellation leaves its fact in the outbox, or has made it safe itself",
-    async (harness) => {
-      const message = await insert(harness);
+    it(`a message that is ${was} can be canceled, which raises its epoch`, async (harness) => {
+      const message = await arrange(harness);
+      const before = await read(harness, message);
+      const from = harness.now();
 
       const [answer] = await harness.records.cancel(message.tenant, [message.id]);
 
-      const left = answer?.kind === "canceled" ? answer.left : [];
-      for (const item of left)
-        expect(item).toMatchObject({ kind: "fact", ended: "canceled", id: message.id, attempt: 0 });
-      expect(left.length).toBeLessThanOrEqual(1);
-    },
-  );
+      const after = await read(harness, message);
+      const bodiless = { ...message, body: new Uint8Array() };
+      expect(answer).toMatchObject({ kind: "canceled", was, message: bodiless });
+      expect(after).toMatchObject({
+        message,
+        epoch: before.epoch + 1,
+        state: { kind: "canceled" },
+      });
+      expect(after.outbox).toEqual(answer?.kind === "canceled" ? answer.left : undefined);
+      expectAlarm(after, from, harness.now());
+    });
+  }
 
-  guarantee("a cancellation keeps the follow-ups of earlier attempts", async (harness) => {
+  it("a cancellation leaves its fact in the outbox, or has made it safe itself", async (harness) => {
+    const message = await insert(harness);
+
+    const [answer] = await harness.records.cancel(message.tenant, [message.id]);
+
+    const left = answer?.kind === "canceled" ? answer.left : [];
+    for (const item of left)
+      expect(item).toMatchObject({ kind: "fact", ended: "canceled", id: message.id, attempt: 0 });
+    expect(left.length).toBeLessThanOrEqual(1);
+  });
+
+  it("a cancellation keeps the follow-ups of earlier attempts", async (harness) => {
     const callback = aCallbackPlan();
     const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
     await settle(harness, record, refused);
@@ -68,7 +62,7 @@ export function canceling(guarantee: StoreGuarantee): void {
     expect(outbox.map(({ kind, attempt }) => [kind, attempt])).toContainEqual(["callback", 0]);
   });
 
-  guarantee("a settle of an attempt that was canceled is fenced", async (harness) => {
+  it("a settle of an attempt that was canceled is fenced", async (harness) => {
     const record = await insertClaimed(harness);
     await harness.records.cancel(aTenant, [record.message.id]);
 
@@ -77,7 +71,7 @@ export function canceling(guarantee: StoreGuarantee): void {
     expect(await stateOf(harness, record.message)).toBe("canceled");
   });
 
-  guarantee("a cancelled message is no longer claimed, pulled or in line", async (harness) => {
+  it("a cancelled message is no longer claimed, pulled or in line", async (harness) => {
     const due = await insert(harness);
     const waiting = await insert(harness, { flow: oneAtATime });
     await harness.records.cancel(aTenant, [due.id, waiting.id]);
@@ -90,7 +84,7 @@ export function canceling(guarantee: StoreGuarantee): void {
     ).toEqual([]);
   });
 
-  guarantee("an ended message cannot be canceled", async (harness) => {
+  it("an ended message cannot be canceled", async (harness) => {
     const done = await insertDelivered(harness);
     const canceled = await insert(harness);
     await harness.records.cancel(aTenant, [canceled.id]);
@@ -103,34 +97,31 @@ export function canceling(guarantee: StoreGuarantee): void {
     expect(await stateOf(harness, done)).toBe("delivered");
   });
 
-  guarantee("a message is canceled by its own tenant only", async (harness) => {
+  it("a message is canceled by its own tenant only", async (harness) => {
     const theirs = await insert(harness, { tenant: anotherTenant });
 
     expect(await harness.records.cancel(aTenant, [theirs.id])).toEqual([{ kind: "unknown" }]);
     expect(await stateOf(harness, theirs)).toBe("due");
   });
 
-  guarantee(
-    "results of a cancel stand in the order of the ids, unknown ids included",
-    async (harness) => {
-      const first = await insert(harness);
-      const second = await insert(harness);
+  it("results of a cancel stand in the order of the ids, unknown ids included", async (harness) => {
+    const first = await insert(harness);
+    const second = await insert(harness);
 
-      const answers = await harness.records.cancel(aTenant, [
-        second.id,
-        harness.ids.next(),
-        first.id,
-      ]);
+    const answers = await harness.records.cancel(aTenant, [
+      second.id,
+      harness.ids.next(),
+      first.id,
+    ]);
 
-      expect(answers.map(({ kind }) => kind)).toEqual(["canceled", "unknown", "canceled"]);
-      expect(
-        answers.map((answer) => (answer.kind === "canceled" ? answer.message.id : undefined)),
-      ).toEqual([second.id, undefined, first.id]);
-      expect(await harness.records.cancel(aTenant, [])).toEqual([]);
-    },
-  );
+    expect(answers.map(({ kind }) => kind)).toEqual(["canceled", "unknown", "canceled"]);
+    expect(
+      answers.map((answer) => (answer.kind === "canceled" ? answer.message.id : undefined)),
+    ).toEqual([second.id, undefined, first.id]);
+    expect(await harness.records.cancel(aTenant, [])).toEqual([]);
+  });
 
-  guarantee("ten cancellations at once cancel once", async (harness) => {
+  it("ten cancellations at once cancel once", async (harness) => {
     const { other = harness } = harness;
     const { id } = await insert(harness);
 
@@ -143,25 +134,22 @@ export function canceling(guarantee: StoreGuarantee): void {
     expect(answers.flat().filter(({ kind }) => kind === "canceled")).toHaveLength(1);
   });
 
-  guarantee(
-    "a settle and a cancellation at once have one winner, and the other is told so",
-    async (harness) => {
-      const { other = harness } = harness;
-      const record = await insertClaimed(harness);
+  it("a settle and a cancellation at once have one winner, and the other is told so", async (harness) => {
+    const { other = harness } = harness;
+    const record = await insertClaimed(harness);
 
-      const [settled, [canceled]] = await Promise.all([
-        settle(harness, record, delivered),
-        other.records.cancel(aTenant, [record.message.id]),
-      ]);
+    const [settled, [canceled]] = await Promise.all([
+      settle(harness, record, delivered),
+      other.records.cancel(aTenant, [record.message.id]),
+    ]);
 
-      const state = await stateOf(harness, record.message);
-      expect([settled.kind, canceled?.kind, state]).toEqual(
-        state === "delivered" ? ["ok", "unknown", "delivered"] : ["fenced", "canceled", "canceled"],
-      );
-    },
-  );
+    const state = await stateOf(harness, record.message);
+    expect([settled.kind, canceled?.kind, state]).toEqual(
+      state === "delivered" ? ["ok", "unknown", "delivered"] : ["fenced", "canceled", "canceled"],
+    );
+  });
 
-  guarantee("a canceled message is removed like any that has ended", async (harness) => {
+  it("a canceled message is removed like any that has ended", async (harness) => {
     const message = await insert(harness);
     await harness.records.cancel(aTenant, [message.id]);
     const { outbox } = await read(harness, message);

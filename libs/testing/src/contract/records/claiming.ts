@@ -20,8 +20,8 @@ import {
   tightLane,
 } from "./harness.ts";
 
-export function claiming(guarantee: StoreGuarantee): void {
-  guarantee("of 50 racers for 20 records each record goes to exactly one", async (harness) => {
+export function claiming(it: StoreGuarantee): void {
+  it("of 50 racers for 20 records each record goes to exactly one", async (harness) => {
     const { other = harness } = harness;
     const messages = await insertAll(
       harness,
@@ -39,7 +39,7 @@ export function claiming(guarantee: StoreGuarantee): void {
     expect(claimed.toSorted()).toEqual(ids.toSorted());
   });
 
-  guarantee("a claim returns the record as it now is, with its body", async (harness) => {
+  it("a claim returns the record as it now is, with its body", async (harness) => {
     const message = await insert(harness, { body: new TextEncoder().encode("the body") });
     const before = await read(harness, message);
     const from = harness.now();
@@ -55,7 +55,7 @@ export function claiming(guarantee: StoreGuarantee): void {
     expectAlarm(claimed, from, harness.now());
   });
 
-  guarantee("a claim passes over unknown ids, and takes a repeated id once", async (harness) => {
+  it("a claim passes over unknown ids, and takes a repeated id once", async (harness) => {
     const message = await insert(harness);
 
     const claimed = await harness.records.claim(
@@ -154,83 +154,68 @@ export function claiming(guarantee: StoreGuarantee): void {
     },
   ];
   for (const { what, claimable, arrange } of cases) {
-    guarantee(
-      `a record that is ${what} ${claimable ? "can" : "cannot"} be claimed`,
-      async (harness) => {
-        const id = await arrange(harness);
+    it(`a record that is ${what} ${claimable ? "can" : "cannot"} be claimed`, async (harness) => {
+      const id = await arrange(harness);
 
-        const claimed = await harness.records.claim([id], anotherOwner);
+      const claimed = await harness.records.claim([id], anotherOwner);
 
-        expect(claimed.map((record) => record.message.id)).toEqual(claimable ? [id] : []);
-      },
-    );
+      expect(claimed.map((record) => record.message.id)).toEqual(claimable ? [id] : []);
+    });
   }
 
-  guarantee(
-    "each claim raises the epoch by one, and a take-over counts a lost lease",
-    async (harness) => {
-      const { message } = await insertClaimed(harness);
-      await harness.advance(limits.leaseMs);
-      const second = await claimOne(harness, message.id, anotherOwner);
-      await harness.advance(limits.leaseMs);
-      const third = await claimOne(harness, message.id);
+  it("each claim raises the epoch by one, and a take-over counts a lost lease", async (harness) => {
+    const { message } = await insertClaimed(harness);
+    await harness.advance(limits.leaseMs);
+    const second = await claimOne(harness, message.id, anotherOwner);
+    await harness.advance(limits.leaseMs);
+    const third = await claimOne(harness, message.id);
 
-      const one = limits.leaseLossParts;
-      expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, one, 0]);
-      expect([third.epoch, third.leaseLosses, third.retried]).toEqual([3, 2 * one, 0]);
-    },
-  );
+    const one = limits.leaseLossParts;
+    expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, one, 0]);
+    expect([third.epoch, third.leaseLosses, third.retried]).toEqual([3, 2 * one, 0]);
+  });
 
-  guarantee(
-    "a lost claim that was renewed counts as a part of one, unless its call began after that",
-    async (harness) => {
-      const claimed = [await insertClaimed(harness), await insertClaimed(harness)];
-      const refs = claimed.map(({ epoch, message: { id } }) => ({ epoch, id }));
-      expect(await harness.records.renew(refs)).toEqual([]);
-      const begun = refs.slice(1).map((ref) => ({ ...ref, begins: true as const }));
-      expect(await harness.records.renew(begun)).toEqual([]);
-      await harness.advance(limits.leaseMs);
+  it("a lost claim that was renewed counts as a part of one, unless its call began after that", async (harness) => {
+    const claimed = [await insertClaimed(harness), await insertClaimed(harness)];
+    const refs = claimed.map(({ epoch, message: { id } }) => ({ epoch, id }));
+    expect(await harness.records.renew(refs)).toEqual([]);
+    const begun = refs.slice(1).map((ref) => ({ ...ref, begins: true as const }));
+    expect(await harness.records.renew(begun)).toEqual([]);
+    await harness.advance(limits.leaseMs);
 
-      const losses: number[] = [];
-      for (const { message } of claimed)
-        losses.push((await claimOne(harness, message.id, anotherOwner)).leaseLosses);
+    const losses: number[] = [];
+    for (const { message } of claimed)
+      losses.push((await claimOne(harness, message.id, anotherOwner)).leaseLosses);
 
-      expect(losses).toEqual([1, limits.leaseLossParts]);
-    },
-  );
+    expect(losses).toEqual([1, limits.leaseLossParts]);
+  });
 
-  guarantee(
-    "a claim by insert that its deliverer never heard of counts no lost lease",
-    async (harness) => {
-      const record = acceptNamed(newMessage(harness), anotherOwner, harness.now());
-      await harness.records.insert([{ record }], "new");
-      expect(await harness.records.claim([record.message.id], anOwner)).toEqual([]);
-      await harness.advance(limits.namedLeaseMs);
-      const rung = await ringAll(harness);
-      const second = await claimOne(harness, record.message.id);
-      await harness.advance(limits.leaseMs);
-      const third = await claimOne(harness, record.message.id);
+  it("a claim by insert that its deliverer never heard of counts no lost lease", async (harness) => {
+    const record = acceptNamed(newMessage(harness), anotherOwner, harness.now());
+    await harness.records.insert([{ record }], "new");
+    expect(await harness.records.claim([record.message.id], anOwner)).toEqual([]);
+    await harness.advance(limits.namedLeaseMs);
+    const rung = await ringAll(harness);
+    const second = await claimOne(harness, record.message.id);
+    await harness.advance(limits.leaseMs);
+    const third = await claimOne(harness, record.message.id);
 
-      expect(rung.hints.map(({ id }) => id)).toEqual([record.message.id]);
-      expect([second.epoch, second.leaseLosses]).toEqual([2, 0]);
-      expect([third.epoch, third.leaseLosses]).toEqual([3, limits.leaseLossParts]);
-    },
-  );
+    expect(rung.hints.map(({ id }) => id)).toEqual([record.message.id]);
+    expect([second.epoch, second.leaseLosses]).toEqual([2, 0]);
+    expect([third.epoch, third.leaseLosses]).toEqual([3, limits.leaseLossParts]);
+  });
 
-  guarantee(
-    "a claim after a retry's wait counts no lost lease and keeps the count of retries",
-    async (harness) => {
-      const first = await insertClaimed(harness);
-      await settle(harness, first, refused);
-      await harness.advance(10_000);
+  it("a claim after a retry's wait counts no lost lease and keeps the count of retries", async (harness) => {
+    const first = await insertClaimed(harness);
+    await settle(harness, first, refused);
+    await harness.advance(10_000);
 
-      const second = await claimOne(harness, first.message.id);
+    const second = await claimOne(harness, first.message.id);
 
-      expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, 0, 1]);
-    },
-  );
+    expect([second.epoch, second.leaseLosses, second.retried]).toEqual([2, 0, 1]);
+  });
 
-  guarantee("a renewal extends a lease from now on", async (harness) => {
+  it("a renewal extends a lease from now on", async (harness) => {
     const { message, epoch } = await insertClaimed(harness);
     await harness.advance(limits.leaseRenewMs);
     const from = harness.now();
@@ -244,49 +229,40 @@ export function claiming(guarantee: StoreGuarantee): void {
     expectAlarm(renewed, from, harness.now());
   });
 
-  guarantee(
-    "a renewed record is claimable by nobody when its first lease would have ended",
-    async (harness) => {
-      const { message, epoch } = await insertClaimed(harness);
-      await harness.advance(limits.leaseRenewMs);
-      await harness.records.renew([{ id: message.id, epoch }]);
-      await harness.advance(limits.leaseMs - limits.leaseRenewMs);
+  it("a renewed record is claimable by nobody when its first lease would have ended", async (harness) => {
+    const { message, epoch } = await insertClaimed(harness);
+    await harness.advance(limits.leaseRenewMs);
+    await harness.records.renew([{ id: message.id, epoch }]);
+    await harness.advance(limits.leaseMs - limits.leaseRenewMs);
 
-      expect(await harness.records.claim([message.id], anotherOwner)).toEqual([]);
-    },
-  );
+    expect(await harness.records.claim([message.id], anotherOwner)).toEqual([]);
+  });
 
-  guarantee(
-    "follow-ups of an earlier attempt ring on time, however often the lease of the next is renewed",
-    async (harness) => {
-      const first = await insertClaimed(harness, {
-        policy: aPolicy({ callback: aCallbackPlan() }),
-      });
-      await settle(harness, first, refused);
-      await harness.advance(10_000);
-      const { message, epoch, wakeAt = 0 } = await claimOne(harness, first.message.id);
-      await harness.advance(limits.leaseRenewMs);
+  it("follow-ups of an earlier attempt ring on time, however often the lease of the next is renewed", async (harness) => {
+    const first = await insertClaimed(harness, {
+      policy: aPolicy({ callback: aCallbackPlan() }),
+    });
+    await settle(harness, first, refused);
+    await harness.advance(10_000);
+    const { message, epoch, wakeAt = 0 } = await claimOne(harness, first.message.id);
+    await harness.advance(limits.leaseRenewMs);
 
-      expect(await harness.records.renew([{ id: message.id, epoch }])).toEqual([]);
+    expect(await harness.records.renew([{ id: message.id, epoch }])).toEqual([]);
 
-      expect((await readIn(harness, message, "claimed")).wakeAt).toBe(wakeAt);
-      await harness.advance(wakeAt - harness.now());
-      expect((await ringAll(harness)).outboxes).toEqual([message.id]);
-    },
-  );
+    expect((await readIn(harness, message, "claimed")).wakeAt).toBe(wakeAt);
+    await harness.advance(wakeAt - harness.now());
+    expect((await ringAll(harness)).outboxes).toEqual([message.id]);
+  });
 
-  guarantee(
-    "a lease that has ended is not renewed, even if nobody has taken over",
-    async (harness) => {
-      const { message, epoch } = await insertClaimed(harness);
-      await harness.advance(limits.leaseMs);
+  it("a lease that has ended is not renewed, even if nobody has taken over", async (harness) => {
+    const { message, epoch } = await insertClaimed(harness);
+    await harness.advance(limits.leaseMs);
 
-      expect(await harness.records.renew([{ id: message.id, epoch }])).toEqual([message.id]);
-      expect(await harness.records.claim([message.id], anotherOwner)).toHaveLength(1);
-    },
-  );
+    expect(await harness.records.renew([{ id: message.id, epoch }])).toEqual([message.id]);
+    expect(await harness.records.claim([message.id], anotherOwner)).toHaveLength(1);
+  });
 
-  guarantee("a renewal returns every lost claim, and extends the others", async (harness) => {
+  it("a renewal returns every lost claim, and extends the others", async (harness) => {
     const [live, stale, done, gone] = await Promise.all([
       insertClaimed(harness),
       insertClaimed(harness),
@@ -311,18 +287,15 @@ export function claiming(guarantee: StoreGuarantee): void {
     expect(await harness.records.renew([])).toEqual([]);
   });
 
-  guarantee(
-    "a ring of a lost lease leaves the record claimable, with its epoch as it was",
-    async (harness) => {
-      const { message } = await insertClaimed(harness);
-      await harness.advance(limits.leaseMs);
+  it("a ring of a lost lease leaves the record claimable, with its epoch as it was", async (harness) => {
+    const { message } = await insertClaimed(harness);
+    await harness.advance(limits.leaseMs);
 
-      const { hints } = await ringAll(harness);
+    const { hints } = await ringAll(harness);
 
-      expect(hints.map(({ id, epoch }) => ({ id, epoch }))).toEqual([{ id: message.id, epoch: 1 }]);
-      expect(await harness.records.claim([message.id], anotherOwner)).toHaveLength(1);
-    },
-  );
+    expect(hints.map(({ id, epoch }) => ({ id, epoch }))).toEqual([{ id: message.id, epoch: 1 }]);
+    expect(await harness.records.claim([message.id], anotherOwner)).toHaveLength(1);
+  });
 }
 
 type Case = {

@@ -21,8 +21,8 @@ import {
 
 const newer = { format: ownFormat + 1 };
 
-export function formats(guarantee: StoreGuarantee): void {
-  guarantee("of two records only the understood one is claimed or pulled", async (harness) => {
+export function formats(it: StoreGuarantee): void {
+  it("of two records only the understood one is claimed or pulled", async (harness) => {
     const [known, stranger] = await insertAll(harness, [{}, newer]);
     const ids = [known, stranger].flatMap((message) => message?.id ?? []);
 
@@ -33,40 +33,34 @@ export function formats(guarantee: StoreGuarantee): void {
     expect(claimed.map(({ message }) => message.id)).toEqual([known?.id]);
   });
 
-  guarantee(
-    "a record above this build's format is not rung, and its alarm is not the next one",
-    async (harness) => {
-      await insert(harness, { ...newer, delayMs: 1_000 });
-      await harness.advance(limits.ringAheadMs);
+  it("a record above this build's format is not rung, and its alarm is not the next one", async (harness) => {
+    await insert(harness, { ...newer, delayMs: 1_000 });
+    await harness.advance(limits.ringAheadMs);
 
-      expect(await harness.alarms.next(allShards)).toBeUndefined();
-      expect(await ringAll(harness)).toEqual(noRings);
-    },
-  );
+    expect(await harness.alarms.next(allShards)).toBeUndefined();
+    expect(await ringAll(harness)).toEqual(noRings);
+  });
 
-  guarantee("a record of a newer format is neither read nor cancelled", async (harness) => {
+  it("a record of a newer format is neither read nor cancelled", async (harness) => {
     const { id, tenant } = await insert(harness, newer);
 
     expect(await harness.records.get(tenant, [id])).toEqual([undefined]);
     expect(await harness.records.cancel(tenant, [id])).toEqual([{ kind: "unknown" }]);
   });
 
-  guarantee(
-    "a lane has the highest format of its messages, and does not ring above this build's",
-    async (harness) => {
-      await insert(harness, { flow: oneAtATime, ...newer });
-      await insert(harness, { flow: oneAtATime });
-      await harness.advance(limits.ringAheadMs);
+  it("a lane has the highest format of its messages, and does not ring above this build's", async (harness) => {
+    await insert(harness, { flow: oneAtATime, ...newer });
+    await insert(harness, { flow: oneAtATime });
+    await harness.advance(limits.ringAheadMs);
 
-      const [lane] = await harness.flowLanes.rows([tightLane]);
+    const [lane] = await harness.flowLanes.rows([tightLane]);
 
-      expect(lane?.format).toBe(ownFormat + 1);
-      expect((await ring(harness, allShards, 100, ["flow"])).lanes).toEqual([]);
-      expect(await inLine(harness)).toHaveLength(2);
-    },
-  );
+    expect(lane?.format).toBe(ownFormat + 1);
+    expect((await ring(harness, allShards, 100, ["flow"])).lanes).toEqual([]);
+    expect(await inLine(harness)).toHaveLength(2);
+  });
 
-  guarantee("a follow-up in an outbox keeps its format", async (harness) => {
+  it("a follow-up in an outbox keeps its format", async (harness) => {
     const callback = aCallbackPlan();
     const { message } = await insertClaimed(harness, { policy: aPolicy({ callback }) });
     const item = { kind: "callback", attempt: 0, endedAt: harness.now(), retried: 0 } as const;
@@ -81,7 +75,7 @@ export function formats(guarantee: StoreGuarantee): void {
     expect((await read(harness, message)).message).not.toHaveProperty("format");
   });
 
-  guarantee("a finished record of a newer format stays, however old", async (harness) => {
+  it("a finished record of a newer format stays, however old", async (harness) => {
     const message = newMessage(harness, newer);
     const record = accept(message, harness.now());
     const state = { kind: "delivered", endedAt: harness.now() } as const;

@@ -19,8 +19,8 @@ import {
 
 const tight = flowByHand(aTenant, oneAtATime.key);
 
-export function lanesByHand(guarantee: StoreGuarantee): void {
-  guarantee("a pause of an unused key makes its lane, without limits", async (harness) => {
+export function lanesByHand(it: StoreGuarantee): void {
+  it("a pause of an unused key makes its lane, without limits", async (harness) => {
     await harness.flowLanes.pause(tight);
 
     expect(await laneOf(harness)).toMatchObject({
@@ -34,7 +34,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect((await laneOf(harness)).wakeAt).toBeUndefined();
   });
 
-  guarantee("a pause outlives publishes, which set the limits", async (harness) => {
+  it("a pause outlives publishes, which set the limits", async (harness) => {
     const before = await insert(harness, { flow: { key: oneAtATime.key, limits: tight.limits } });
     await harness.flowLanes.pause(tight);
     await insert(harness, { flow: oneAtATime });
@@ -45,7 +45,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect((await harness.flowLanes.heads(tightLane, 1))[0]?.id).toBe(before.id);
   });
 
-  guarantee("a kept window is stored in the row, whose alarm stays", async (harness) => {
+  it("a kept window is stored in the row, whose alarm stays", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const before = await laneOf(harness);
     const window = { startedAt: harness.now(), count: 0 };
@@ -56,40 +56,34 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect(await laneOf(harness)).toEqual({ ...before, window });
   });
 
-  guarantee(
-    "a resume sets the alarm to now, and keeps the other fields of the row",
-    async (harness) => {
-      await insert(harness, { flow: oneAtATime });
-      await harness.flowLanes.pause(tight);
-      const { seq } = await laneOf(harness);
-      await harness.flowLanes.rest(tightLane, seq, undefined, { startedAt: 1, count: 2 });
+  it("a resume sets the alarm to now, and keeps the other fields of the row", async (harness) => {
+    await insert(harness, { flow: oneAtATime });
+    await harness.flowLanes.pause(tight);
+    const { seq } = await laneOf(harness);
+    await harness.flowLanes.rest(tightLane, seq, undefined, { startedAt: 1, count: 2 });
 
-      await harness.flowLanes.resume(tight);
+    await harness.flowLanes.resume(tight);
 
-      const lane = await laneOf(harness);
-      expect(lane).toMatchObject({ paused: false, limits: oneAtATime.limits });
-      expect(lane.window).toEqual({ startedAt: 1, count: 2 });
-      expect(lane.wakeAt).toBeLessThanOrEqual(harness.now());
-      expect((await ringAll(harness)).lanes).toEqual([tightLane]);
-    },
-  );
+    const lane = await laneOf(harness);
+    expect(lane).toMatchObject({ paused: false, limits: oneAtATime.limits });
+    expect(lane.window).toEqual({ startedAt: 1, count: 2 });
+    expect(lane.wakeAt).toBeLessThanOrEqual(harness.now());
+    expect((await ringAll(harness)).lanes).toEqual([tightLane]);
+  });
 
-  guarantee(
-    "a granter that read the pause does not put a resumed lane to rest",
-    async (harness) => {
-      await insert(harness, { flow: oneAtATime });
-      await harness.flowLanes.pause(tight);
-      const seen = await laneOf(harness);
+  it("a granter that read the pause does not put a resumed lane to rest", async (harness) => {
+    await insert(harness, { flow: oneAtATime });
+    await harness.flowLanes.pause(tight);
+    const seen = await laneOf(harness);
 
-      await harness.flowLanes.resume(tight);
-      const rests = await harness.flowLanes.rest(tightLane, seen.seq, undefined, seen.window);
+    await harness.flowLanes.resume(tight);
+    const rests = await harness.flowLanes.rest(tightLane, seen.seq, undefined, seen.window);
 
-      expect(rests).toBe(false);
-      expect((await laneOf(harness)).wakeAt).toBeLessThanOrEqual(harness.now());
-    },
-  );
+    expect(rests).toBe(false);
+    expect((await laneOf(harness)).wakeAt).toBeLessThanOrEqual(harness.now());
+  });
 
-  guarantee("the keys of a tenant are listed in order, as many as requested", async (harness) => {
+  it("the keys of a tenant are listed in order, as many as requested", async (harness) => {
     for (const key of ["b", "a*c", "abc", "Z"])
       await harness.flowLanes.pause(flowByHand(aTenant, key));
     await harness.flowLanes.pause(flowByHand(anotherTenant, "b"));
@@ -106,7 +100,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     ]);
   });
 
-  guarantee("pinned limits apply whatever is published, and can be read", async (harness) => {
+  it("pinned limits apply whatever is published, and can be read", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const { seq } = await laneOf(harness);
     await harness.flowLanes.rest(tightLane, seq, undefined, undefined);
@@ -124,20 +118,17 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     });
   });
 
-  guarantee(
-    "a pin of the rate alone leaves the period, and gives a new key the default",
-    async (harness) => {
-      await harness.flowLanes.pin(tight, { rate: { rate: 2 } });
-      expect((await laneOf(harness)).limits).toEqual({ rate: 2, periodMs: 1_000 });
+  it("a pin of the rate alone leaves the period, and gives a new key the default", async (harness) => {
+    await harness.flowLanes.pin(tight, { rate: { rate: 2 } });
+    expect((await laneOf(harness)).limits).toEqual({ rate: 2, periodMs: 1_000 });
 
-      await harness.flowLanes.pin(tight, { rate: { rate: 2, periodMs: 60_000 } });
-      await harness.flowLanes.pin(tight, { rate: { rate: 3 } });
+    await harness.flowLanes.pin(tight, { rate: { rate: 2, periodMs: 60_000 } });
+    await harness.flowLanes.pin(tight, { rate: { rate: 3 } });
 
-      expect((await laneOf(harness)).limits).toEqual({ rate: 3, periodMs: 60_000 });
-    },
-  );
+    expect((await laneOf(harness)).limits).toEqual({ rate: 3, periodMs: 60_000 });
+  });
 
-  guarantee("a pinned rate keeps its period, also of a key that its pin made", async (harness) => {
+  it("a pinned rate keeps its period, also of a key that its pin made", async (harness) => {
     await harness.flowLanes.pin(tight, { rate: { rate: 2, periodMs: 60_000 } });
     await insert(harness, { flow: oneAtATime });
     const unlimited = { key: oneAtATime.key, limits: { rate: 5, periodMs: 1_000 } };
@@ -150,7 +141,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect((await laneOf(harness)).limits.parallelism).toBeUndefined();
   });
 
-  guarantee("an unpinned limit keeps its value until the next publish", async (harness) => {
+  it("an unpinned limit keeps its value until the next publish", async (harness) => {
     await harness.flowLanes.pin(tight, {
       parallelism: 7,
       rate: { rate: 2, periodMs: 60_000 },
@@ -169,7 +160,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect(await harness.flowLanes.unpin(none, { parallelism: true, rate: true })).toBe(false);
   });
 
-  guarantee("waiting messages are counted in each line", async (harness) => {
+  it("waiting messages are counted in each line", async (harness) => {
     const [first] = [await insert(harness, { flow: oneAtATime })];
     await insert(harness, { flow: oneAtATime });
     await insert(harness, { flow: oneAtATime, delayMs: 60_000 });
@@ -187,30 +178,27 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     );
   });
 
-  guarantee(
-    "a paused or pinned lane is never forgotten, and a freed one a day after its last use",
-    async (harness) => {
-      await harness.flowLanes.pause(tight);
-      await harness.advance(2 * limits.laneKeptMs);
-      await harness.records.removeFinished(allShards, harness.now(), 10);
-      const kept = await harness.flowLanes.rows([tightLane]);
-      await harness.flowLanes.pin(tight, { parallelism: 1 });
-      await harness.flowLanes.resume(tight);
-      const pinned = await laneOf(harness);
-      await harness.flowLanes.rest(tightLane, pinned.seq, undefined, undefined);
-      await harness.advance(2 * limits.laneKeptMs);
-      await harness.records.removeFinished(allShards, harness.now(), 10);
-      const keptPinned = await harness.flowLanes.rows([tightLane]);
-      await harness.flowLanes.unpin(tightLane, { parallelism: true, rate: true });
-      const { seq } = await laneOf(harness);
-      await harness.flowLanes.rest(tightLane, seq, undefined, undefined);
-      await harness.advance(2 * limits.laneKeptMs);
-      await harness.records.removeFinished(allShards, harness.now(), 10);
+  it("a paused or pinned lane is never forgotten, and a freed one a day after its last use", async (harness) => {
+    await harness.flowLanes.pause(tight);
+    await harness.advance(2 * limits.laneKeptMs);
+    await harness.records.removeFinished(allShards, harness.now(), 10);
+    const kept = await harness.flowLanes.rows([tightLane]);
+    await harness.flowLanes.pin(tight, { parallelism: 1 });
+    await harness.flowLanes.resume(tight);
+    const pinned = await laneOf(harness);
+    await harness.flowLanes.rest(tightLane, pinned.seq, undefined, undefined);
+    await harness.advance(2 * limits.laneKeptMs);
+    await harness.records.removeFinished(allShards, harness.now(), 10);
+    const keptPinned = await harness.flowLanes.rows([tightLane]);
+    await harness.flowLanes.unpin(tightLane, { parallelism: true, rate: true });
+    const { seq } = await laneOf(harness);
+    await harness.flowLanes.rest(tightLane, seq, undefined, undefined);
+    await harness.advance(2 * limits.laneKeptMs);
+    await harness.records.removeFinished(allShards, harness.now(), 10);
 
-      expect([kept.length, keptPinned.length]).toEqual([1, 1]);
-      expect(await harness.flowLanes.rows([tightLane])).toEqual([]);
-    },
-  );
+    expect([kept.length, keptPinned.length]).toEqual([1, 1]);
+    expect(await harness.flowLanes.rows([tightLane])).toEqual([]);
+  });
 }
 
 async function laneOf({ flowLanes }: RecordsHarness): Promise<FlowLane> {

@@ -38,8 +38,8 @@ import {
   tightLane,
 } from "./harness.ts";
 
-export function lanes(guarantee: StoreGuarantee): void {
-  guarantee("an insert makes its lane, with its limits and an alarm for now", async (harness) => {
+export function lanes(it: StoreGuarantee): void {
+  it("an insert makes its lane, with its limits and an alarm for now", async (harness) => {
     const message = await insert(harness, { flow: oneAtATime });
 
     const lane = await laneOf(harness, tightLane);
@@ -55,7 +55,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(lane.wakeAt).toBeLessThanOrEqual(harness.now());
   });
 
-  guarantee("a lane that was never made is not found", async (harness) => {
+  it("a lane that was never made is not found", async (harness) => {
     await insert(harness, { flow: oneAtATime });
 
     const found = await harness.flowLanes.rows([flowLaneId(aTenant, "unheard-of"), tightLane]);
@@ -65,7 +65,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(await harness.flowLanes.rows([])).toEqual([]);
   });
 
-  guarantee("two tenants with the same key have two lanes", async (harness) => {
+  it("two tenants with the same key have two lanes", async (harness) => {
     const mine = await insert(harness, { flow: oneAtATime });
     const theirs = await insert(harness, { flow: oneAtATime, tenant: anotherTenant });
 
@@ -73,7 +73,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(await inLine(harness, flowLaneId(anotherTenant, oneAtATime.key))).toEqual([theirs.id]);
   });
 
-  guarantee("the limits of the last publish apply, even of a delayed one", async (harness) => {
+  it("the limits of the last publish apply, even of a delayed one", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const wider = { rate: 7, periodMs: 60_000 };
     await insert(harness, {
@@ -84,7 +84,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect((await laneOf(harness, tightLane)).limits).toEqual(wider);
   });
 
-  guarantee("a callback or a child of an older publish restores no old limits", async (harness) => {
+  it("a callback or a child of an older publish restores no old limits", async (harness) => {
     const older = harness.ids.next();
     const newer: FlowLimits = { parallelism: 7, periodMs: 1_000 };
     await insert(harness, { flow: { key: oneAtATime.key, limits: newer } });
@@ -95,39 +95,36 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect((await laneOf(harness, tightLane)).limits).toEqual(newer);
   });
 
-  guarantee("a callback sets its limits when its lane does not exist", async (harness) => {
+  it("a callback sets its limits when its lane does not exist", async (harness) => {
     await insert(harness, { id: callbackId(harness.ids.next(), 0), flow: oneAtATime });
 
     expect((await laneOf(harness, tightLane)).limits).toEqual(oneAtATime.limits);
     expect(await inLine(harness)).toHaveLength(1);
   });
 
-  guarantee(
-    "a publish sets the limits of its consequences: a group's children and its callbacks",
-    async (harness) => {
-      const newer: FlowLimits = { rate: 9, periodMs: 5_000 };
-      const lanesOf = async (): Promise<readonly unknown[]> =>
-        (await harness.flowLanes.rows([tightLane, flowLaneId(aTenant, "called")])).map((row) => [
-          row.key,
-          row.limits,
-          row.shard,
-        ]);
-      await insert(harness, { flow: oneAtATime });
-      await insert(harness, { flow: { key: "called", limits: oneAtATime.limits } });
-
-      await insert(harness, { flow: { key: oneAtATime.key, limits: newer } });
-      await insert(harness, {
-        policy: aPolicy({ callback: aCallbackPlan({ flow: { key: "called", limits: newer } }) }),
-      });
-
-      expect(await lanesOf()).toEqual([
-        [oneAtATime.key, newer, shardOf(tightLane)],
-        ["called", newer, shardOf(flowLaneId(aTenant, "called"))],
+  it("a publish sets the limits of its consequences: a group's children and its callbacks", async (harness) => {
+    const newer: FlowLimits = { rate: 9, periodMs: 5_000 };
+    const lanesOf = async (): Promise<readonly unknown[]> =>
+      (await harness.flowLanes.rows([tightLane, flowLaneId(aTenant, "called")])).map((row) => [
+        row.key,
+        row.limits,
+        row.shard,
       ]);
-    },
-  );
+    await insert(harness, { flow: oneAtATime });
+    await insert(harness, { flow: { key: "called", limits: oneAtATime.limits } });
 
-  guarantee("changed limits wake the waiting messages, whatever changes them", async (harness) => {
+    await insert(harness, { flow: { key: oneAtATime.key, limits: newer } });
+    await insert(harness, {
+      policy: aPolicy({ callback: aCallbackPlan({ flow: { key: "called", limits: newer } }) }),
+    });
+
+    expect(await lanesOf()).toEqual([
+      [oneAtATime.key, newer, shardOf(tightLane)],
+      ["called", newer, shardOf(flowLaneId(aTenant, "called"))],
+    ]);
+  });
+
+  it("changed limits wake the waiting messages, whatever changes them", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const { seq } = await laneOf(harness, tightLane);
     await harness.flowLanes.rest(tightLane, seq, harness.now() + 600_000, undefined);
@@ -140,41 +137,35 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect((await laneOf(harness, tightLane)).wakeAt).toBeLessThanOrEqual(harness.now());
   });
 
-  guarantee(
-    "messages stand in line in the order of their inserts, also within one batch",
-    async (harness) => {
-      const first = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
-      const then = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
+  it("messages stand in line in the order of their inserts, also within one batch", async (harness) => {
+    const first = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
+    const then = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
 
-      const line = [...first, ...then].map(({ id }) => id);
-      expect(await inLine(harness)).toEqual(line);
-      expect(await inLine(harness, tightLane, 3)).toEqual(line.slice(0, 3));
-    },
-  );
+    const line = [...first, ...then].map(({ id }) => id);
+    expect(await inLine(harness)).toEqual(line);
+    expect(await inLine(harness, tightLane, 3)).toEqual(line.slice(0, 3));
+  });
 
-  guarantee(
-    "a message that waits again, after a retry or an unused grant, has its old place",
-    async (harness) => {
-      const [first, second, third] = await insertAll(harness, [
-        { flow: oneAtATime },
-        { flow: oneAtATime },
-        { flow: oneAtATime },
-      ]);
-      if (!first || !second || !third) throw new Error("unreachable");
-      await harness.flowLanes.promote(
-        tightLane,
-        [first.id, second.id],
-        harness.now() + limits.grantMs,
-      );
-      await settle(harness, await claimOne(harness, first.id), refused);
-      await harness.advance(limits.grantMs);
-      await ringAll(harness);
+  it("a message that waits again, after a retry or an unused grant, has its old place", async (harness) => {
+    const [first, second, third] = await insertAll(harness, [
+      { flow: oneAtATime },
+      { flow: oneAtATime },
+      { flow: oneAtATime },
+    ]);
+    if (!first || !second || !third) throw new Error("unreachable");
+    await harness.flowLanes.promote(
+      tightLane,
+      [first.id, second.id],
+      harness.now() + limits.grantMs,
+    );
+    await settle(harness, await claimOne(harness, first.id), refused);
+    await harness.advance(limits.grantMs);
+    await ringAll(harness);
 
-      expect(await inLine(harness)).toEqual([first.id, second.id, third.id]);
-    },
-  );
+    expect(await inLine(harness)).toEqual([first.id, second.id, third.id]);
+  });
 
-  guarantee("messages in line are returned in the form of hints", async (harness) => {
+  it("messages in line are returned in the form of hints", async (harness) => {
     const first = await insertClaimed(harness, { flow: oneAtATime });
     const second = await insert(harness, { flow: oneAtATime });
     await settle(harness, first, { kind: "aborted" });
@@ -191,52 +182,41 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(heads).toEqual([expected(first.message, 1), expected(second, 0)]);
   });
 
-  guarantee(
-    "a promotion makes waiting messages due until their grants end, and returns them",
-    async (harness) => {
-      const [first, second, third] = await insertAll(harness, [
-        { flow: oneAtATime },
-        { flow: oneAtATime },
-        { flow: oneAtATime },
-      ]);
-      if (!first || !second || !third) throw new Error("unreachable");
-      const grantUntil = harness.now() + limits.grantMs;
-      await harness.records.cancel(aTenant, [second.id]);
+  it("a promotion makes waiting messages due until their grants end, and returns them", async (harness) => {
+    const [first, second, third] = await insertAll(harness, [
+      { flow: oneAtATime },
+      { flow: oneAtATime },
+      { flow: oneAtATime },
+    ]);
+    if (!first || !second || !third) throw new Error("unreachable");
+    const grantUntil = harness.now() + limits.grantMs;
+    await harness.records.cancel(aTenant, [second.id]);
 
-      const answer = await harness.flowLanes.promote(
-        tightLane,
-        [first.id, second.id, harness.ids.next()],
-        grantUntil,
-      );
+    const answer = await harness.flowLanes.promote(
+      tightLane,
+      [first.id, second.id, harness.ids.next()],
+      grantUntil,
+    );
 
-      const promoted = await readIn(harness, first, "due");
-      expect(answer).toEqual([first.id]);
-      expect(promoted.state).toEqual({ kind: "due", hints: 0, grantUntil });
-      expect(promoted.wakeAt).toBeLessThanOrEqual(grantUntil);
-      expect(await inLine(harness)).toEqual([third.id]);
-    },
-  );
+    const promoted = await readIn(harness, first, "due");
+    expect(answer).toEqual([first.id]);
+    expect(promoted.state).toEqual({ kind: "due", hints: 0, grantUntil });
+    expect(promoted.wakeAt).toBeLessThanOrEqual(grantUntil);
+    expect(await inLine(harness)).toEqual([third.id]);
+  });
 
-  guarantee(
-    "a promotion keeps the rate window that it was granted in, whatever joins the line",
-    async (harness) => {
-      const [first] = await insertAll(harness, [{ flow: oneAtATime }]);
-      if (!first) throw new Error("unreachable");
-      const window = { startedAt: harness.now(), count: 1 };
+  it("a promotion keeps the rate window that it was granted in, whatever joins the line", async (harness) => {
+    const [first] = await insertAll(harness, [{ flow: oneAtATime }]);
+    if (!first) throw new Error("unreachable");
+    const window = { startedAt: harness.now(), count: 1 };
 
-      await harness.flowLanes.promote(
-        tightLane,
-        [first.id],
-        harness.now() + limits.grantMs,
-        window,
-      );
-      await insert(harness, { flow: oneAtATime });
+    await harness.flowLanes.promote(tightLane, [first.id], harness.now() + limits.grantMs, window);
+    await insert(harness, { flow: oneAtATime });
 
-      expect((await laneOf(harness, tightLane)).window).toEqual(window);
-    },
-  );
+    expect((await laneOf(harness, tightLane)).window).toEqual(window);
+  });
 
-  guarantee("ten promotions of one message at once promote it once", async (harness) => {
+  it("ten promotions of one message at once promote it once", async (harness) => {
     const { other = harness } = harness;
     const { id } = await insert(harness, { flow: oneAtATime });
 
@@ -253,7 +233,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(promoted.flat()).toHaveLength(1);
   });
 
-  guarantee("a promotion takes no message out of another lane", async (harness) => {
+  it("a promotion takes no message out of another lane", async (harness) => {
     const elsewhere = await insert(harness, {
       flow: { key: "elsewhere", limits: oneAtATime.limits },
     });
@@ -265,23 +245,20 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(await stateOf(harness, elsewhere)).toBe("waiting");
   });
 
-  guarantee(
-    "a lane comes to rest with the alarm and the rate window it is given",
-    async (harness) => {
-      await insert(harness, { flow: oneAtATime });
-      const { seq } = await laneOf(harness, tightLane);
-      const wakeAt = harness.now() + 5_000;
-      const window = { startedAt: harness.now(), count: 3 };
+  it("a lane comes to rest with the alarm and the rate window it is given", async (harness) => {
+    await insert(harness, { flow: oneAtATime });
+    const { seq } = await laneOf(harness, tightLane);
+    const wakeAt = harness.now() + 5_000;
+    const window = { startedAt: harness.now(), count: 3 };
 
-      const rested = await harness.flowLanes.rest(tightLane, seq, wakeAt, window);
+    const rested = await harness.flowLanes.rest(tightLane, seq, wakeAt, window);
 
-      expect(rested).toBe(true);
-      expect(await laneOf(harness, tightLane)).toMatchObject({ wakeAt, window, seq });
-      expect(await harness.alarms.next(allShards)).toBe(wakeAt);
-    },
-  );
+    expect(rested).toBe(true);
+    expect(await laneOf(harness, tightLane)).toMatchObject({ wakeAt, window, seq });
+    expect(await harness.alarms.next(allShards)).toBe(wakeAt);
+  });
 
-  guarantee("a lane with nothing to wait for rests without an alarm", async (harness) => {
+  it("a lane with nothing to wait for rests without an alarm", async (harness) => {
     const { id } = await insert(harness, { flow: oneAtATime });
     await harness.records.cancel(aTenant, [id]);
     const { outbox } = await read(harness, { id, tenant: aTenant });
@@ -293,7 +270,7 @@ export function lanes(guarantee: StoreGuarantee): void {
   });
 
   for (const { what, prepare } of [...entries, ...otherAlarms]) {
-    guarantee(`a lane that was woken meanwhile does not come to rest: ${what}`, async (harness) => {
+    it(`a lane that was woken meanwhile does not come to rest: ${what}`, async (harness) => {
       const enter = await prepare(harness);
       const { seq } = await laneOf(harness, tightLane);
       await enter();
@@ -312,43 +289,40 @@ export function lanes(guarantee: StoreGuarantee): void {
     });
   }
 
-  guarantee(
-    "a lane is kept for a day after its last use, with an open rate window until that is over",
-    async (harness) => {
-      const flows = ["plain", "windowed", "awaited"].map((key) => ({
-        key,
-        limits: { rate: 5, periodMs: key === "windowed" ? 3 * dayMs : 1_000 },
-      }));
-      const [plain, windowed, awaited] = flows.map(({ key }) => flowLaneId(aTenant, key));
-      if (!plain || !windowed || !awaited) throw new Error("unreachable");
-      const sent = await insertAll(
-        harness,
-        flows.map((flow) => ({ flow, ...(flow.key === "awaited" && { delayMs: 30 * dayMs }) })),
-      );
-      await harness.records.cancel(
-        aTenant,
-        sent.slice(0, 2).map(({ id }) => id),
-      );
-      for (const { id } of sent.slice(0, 2)) await clearAll(harness, { id, tenant: aTenant });
-      for (const lane of [plain, windowed]) {
-        const { seq } = await laneOf(harness, lane);
-        await harness.flowLanes.rest(lane, seq, undefined, { startedAt: harness.now(), count: 1 });
-      }
-      const keysLeft = async (afterMs: number): Promise<readonly string[]> => {
-        await harness.advance(afterMs);
-        await harness.records.removeFinished(allShards, harness.now(), 10);
-        await harness.records.removeFinished(allShards, harness.now(), 10);
-        return (await harness.flowLanes.rows([plain, windowed, awaited])).map(({ key }) => key);
-      };
+  it("a lane is kept for a day after its last use, with an open rate window until that is over", async (harness) => {
+    const flows = ["plain", "windowed", "awaited"].map((key) => ({
+      key,
+      limits: { rate: 5, periodMs: key === "windowed" ? 3 * dayMs : 1_000 },
+    }));
+    const [plain, windowed, awaited] = flows.map(({ key }) => flowLaneId(aTenant, key));
+    if (!plain || !windowed || !awaited) throw new Error("unreachable");
+    const sent = await insertAll(
+      harness,
+      flows.map((flow) => ({ flow, ...(flow.key === "awaited" && { delayMs: 30 * dayMs }) })),
+    );
+    await harness.records.cancel(
+      aTenant,
+      sent.slice(0, 2).map(({ id }) => id),
+    );
+    for (const { id } of sent.slice(0, 2)) await clearAll(harness, { id, tenant: aTenant });
+    for (const lane of [plain, windowed]) {
+      const { seq } = await laneOf(harness, lane);
+      await harness.flowLanes.rest(lane, seq, undefined, { startedAt: harness.now(), count: 1 });
+    }
+    const keysLeft = async (afterMs: number): Promise<readonly string[]> => {
+      await harness.advance(afterMs);
+      await harness.records.removeFinished(allShards, harness.now(), 10);
+      await harness.records.removeFinished(allShards, harness.now(), 10);
+      return (await harness.flowLanes.rows([plain, windowed, awaited])).map(({ key }) => key);
+    };
 
-      expect(await keysLeft(dayMs - 60_000)).toEqual(["plain", "windowed", "awaited"]);
-      expect(await keysLeft(120_000)).toEqual(["windowed", "awaited"]);
-      await keysLeft(dayMs + 60_000);
-      expect(await keysLeft(dayMs + 60_000)).toEqual(["awaited"]);
-    },
-  );
+    expect(await keysLeft(dayMs - 60_000)).toEqual(["plain", "windowed", "awaited"]);
+    expect(await keysLeft(120_000)).toEqual(["windowed", "awaited"]);
+    await keysLeft(dayMs + 60_000);
+    expect(await keysLeft(dayMs + 60_000)).toEqual(["awaited"]);
+  });
 
-  guarantee("claimed and granted messages may hold a slot, each with its end", async (harness) => {
+  it("claimed and granted messages may hold a slot, each with its end", async (harness) => {
     const [claimed, granted, waiting, ended] = await insertAll(
       harness,
       Array.from({ length: 4 }, () => ({ flow: oneAtATime })),
@@ -369,48 +343,42 @@ export function lanes(guarantee: StoreGuarantee): void {
     );
   });
 
-  guarantee(
-    "a message claimed by its insert makes its lane without an alarm, stands in no line and may hold a slot; handed back, it has its place",
-    async (harness) => {
-      const message = newMessage(harness, { flow: oneAtATime });
-      const record = acceptClaimed(message, anOwner, harness.now());
-      await harness.records.insert([{ record }], "new");
+  it("a message claimed by its insert makes its lane without an alarm, stands in no line and may hold a slot; handed back, it has its place", async (harness) => {
+    const message = newMessage(harness, { flow: oneAtATime });
+    const record = acceptClaimed(message, anOwner, harness.now());
+    await harness.records.insert([{ record }], "new");
 
-      expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
-      expect(await inLine(harness)).toEqual([]);
-      expect(await harness.flowLanes.slotHolders(tightLane)).toEqual([
-        { id: message.id, until: record.state.leaseUntil },
-      ]);
+    expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
+    expect(await inLine(harness)).toEqual([]);
+    expect(await harness.flowLanes.slotHolders(tightLane)).toEqual([
+      { id: message.id, until: record.state.leaseUntil },
+    ]);
 
-      const later = await insert(harness, { flow: oneAtATime });
-      await harness.records.settle([giveBack(record, harness.now())]);
-      expect(await inLine(harness)).toEqual([message.id, later.id]);
-    },
-  );
+    const later = await insert(harness, { flow: oneAtATime });
+    await harness.records.settle([giveBack(record, harness.now())]);
+    expect(await inLine(harness)).toEqual([message.id, later.id]);
+  });
 
-  guarantee(
-    "a message inserted with its grant may be claimed until the grant ends, and then has its place",
-    async (harness) => {
-      const taken = newMessage(harness, { flow: oneAtATime });
-      const left = newMessage(harness, { flow: oneAtATime });
-      await harness.records.insert(
-        [taken, left].map((message) => ({ record: acceptGranted(message, harness.now()) })),
-        "new",
-      );
+  it("a message inserted with its grant may be claimed until the grant ends, and then has its place", async (harness) => {
+    const taken = newMessage(harness, { flow: oneAtATime });
+    const left = newMessage(harness, { flow: oneAtATime });
+    await harness.records.insert(
+      [taken, left].map((message) => ({ record: acceptGranted(message, harness.now()) })),
+      "new",
+    );
 
-      expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
-      expect(await inLine(harness)).toEqual([]);
-      expect(await harness.flowLanes.slotHolders(tightLane)).toHaveLength(2);
-      await claimOne(harness, taken.id);
-      await harness.advance(limits.grantMs);
+    expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
+    expect(await inLine(harness)).toEqual([]);
+    expect(await harness.flowLanes.slotHolders(tightLane)).toHaveLength(2);
+    await claimOne(harness, taken.id);
+    await harness.advance(limits.grantMs);
 
-      expect(await harness.records.claim([left.id], anOwner)).toEqual([]);
-      expect((await ringAll(harness)).lanes).toEqual([tightLane]);
-      expect(await inLine(harness)).toEqual([left.id]);
-    },
-  );
+    expect(await harness.records.claim([left.id], anOwner)).toEqual([]);
+    expect((await ringAll(harness)).lanes).toEqual([tightLane]);
+    expect(await inLine(harness)).toEqual([left.id]);
+  });
 
-  guarantee("a grant that has ended holds no slot", async (harness) => {
+  it("a grant that has ended holds no slot", async (harness) => {
     const { id } = await insert(harness, { flow: oneAtATime });
     await harness.flowLanes.promote(tightLane, [id], harness.now() + 1_000);
     await harness.advance(1_000);
@@ -418,7 +386,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect(await harness.flowLanes.slotHolders(tightLane)).toEqual([]);
   });
 
-  guarantee("a message that waits for its retry holds no slot", async (harness) => {
+  it("a message that waits for its retry holds no slot", async (harness) => {
     const record = await insertClaimed(harness, { flow: oneAtATime });
     await settle(harness, record, refused);
 

@@ -67,26 +67,23 @@ const several = async (harness: RecordsHarness, count: number): Promise<readonly
 };
 const idsOf = (messages: readonly Message[]): readonly MessageId[] => messages.map(({ id }) => id);
 
-export function matching(guarantee: StoreGuarantee): void {
-  guarantee(
-    "a walk finds live messages, in any state, in the order of the ids",
-    async (harness) => {
-      const held = await insert(harness, { delayMs: 60_000 });
-      const waiting = await insert(harness, { flow: oneAtATime });
-      const due = await insert(harness);
-      const queued = await insert(harness, { queue: queueId(aTenant, "q") });
-      const { message: claimed } = await insertClaimed(harness);
-      const done = await insertClaimed(harness);
-      await settle(harness, done, delivered);
-      const canceled = await insert(harness);
-      await harness.records.cancel(aTenant, [canceled.id]);
-      await insert(harness, { tenant: anotherTenant });
+export function matching(it: StoreGuarantee): void {
+  it("a walk finds live messages, in any state, in the order of the ids", async (harness) => {
+    const held = await insert(harness, { delayMs: 60_000 });
+    const waiting = await insert(harness, { flow: oneAtATime });
+    const due = await insert(harness);
+    const queued = await insert(harness, { queue: queueId(aTenant, "q") });
+    const { message: claimed } = await insertClaimed(harness);
+    const done = await insertClaimed(harness);
+    await settle(harness, done, delivered);
+    const canceled = await insert(harness);
+    await harness.records.cancel(aTenant, [canceled.id]);
+    await insert(harness, { tenant: anotherTenant });
 
-      expect(await walk(harness)).toEqual({ ids: idsOf([held, waiting, due, queued, claimed]) });
-    },
-  );
+    expect(await walk(harness)).toEqual({ ids: idsOf([held, waiting, due, queued, claimed]) });
+  });
 
-  guarantee("a walk finds nothing that was made later than its end", async (harness) => {
+  it("a walk finds nothing that was made later than its end", async (harness) => {
     const before = await insert(harness);
     const upTo = upToNow(harness);
     await insert(harness);
@@ -97,7 +94,7 @@ export function matching(guarantee: StoreGuarantee): void {
   });
 
   for (const { name, filter, right, wrong } of filters) {
-    guarantee(`a walk by ${name} finds the matching messages, and no others`, async (harness) => {
+    it(`a walk by ${name} finds the matching messages, and no others`, async (harness) => {
       const found = await insert(harness, right);
       for (const overrides of wrong) await insert(harness, overrides);
 
@@ -105,67 +102,55 @@ export function matching(guarantee: StoreGuarantee): void {
     });
   }
 
-  guarantee(
-    "a walk finds messages that match all filters, and any value of each",
-    async (harness) => {
-      const labelled = (labels: readonly string[]) => ({ policy: aPolicy({ labels }) });
-      const both = await insert(harness, { ...labelled(["a", "b"]), url: "https://a.example/" });
-      const other = await insert(harness, { ...labelled(["c"]), url: "https://a.example/" });
-      await insert(harness, { ...labelled(["a"]), url: "https://b.example/" });
-      const urls = ["https://a.example/", "https://c.example/"];
-      const many = Array.from({ length: 50 }, (_, n) => `x${n}`);
+  it("a walk finds messages that match all filters, and any value of each", async (harness) => {
+    const labelled = (labels: readonly string[]) => ({ policy: aPolicy({ labels }) });
+    const both = await insert(harness, { ...labelled(["a", "b"]), url: "https://a.example/" });
+    const other = await insert(harness, { ...labelled(["c"]), url: "https://a.example/" });
+    await insert(harness, { ...labelled(["a"]), url: "https://b.example/" });
+    const urls = ["https://a.example/", "https://c.example/"];
+    const many = Array.from({ length: 50 }, (_, n) => `x${n}`);
 
-      expect(await walk(harness, { labels: ["b", "c"], urls })).toEqual({
-        ids: [both.id, other.id],
-      });
-      expect(await walk(harness, { labels: [...many, "c"], urls })).toEqual({ ids: [other.id] });
-    },
-  );
+    expect(await walk(harness, { labels: ["b", "c"], urls })).toEqual({
+      ids: [both.id, other.id],
+    });
+    expect(await walk(harness, { labels: [...many, "c"], urls })).toEqual({ ids: [other.id] });
+  });
 
-  guarantee(
-    "a walk by any filters finds the messages that match all of them, in steps of any size",
-    async (harness) => {
-      const chance = dice(1);
-      const from = harness.now() - 10_000;
-      const made: Message[] = [];
-      for (let n = 0; n < 60; n++) made.push(await insert(harness, drawnMessage(chance, from)));
+  it("a walk by any filters finds the messages that match all of them, in steps of any size", async (harness) => {
+    const chance = dice(1);
+    const from = harness.now() - 10_000;
+    const made: Message[] = [];
+    for (let n = 0; n < 60; n++) made.push(await insert(harness, drawnMessage(chance, from)));
 
-      for (const filter of drawnFilters(chance, liveFields(chance, from))) {
-        const bounds = { foundMax: chance.integer(1, 40), lookedMax: chance.integer(10, 100) };
-        const steps = await walkToEnd(harness, bounds, filter);
+    for (const filter of drawnFilters(chance, liveFields(chance, from))) {
+      const bounds = { foundMax: chance.integer(1, 40), lookedMax: chance.integer(10, 100) };
+      const steps = await walkToEnd(harness, bounds, filter);
 
-        const right = made.filter((message) => matchesLive(filter, message));
-        expect([filter, steps.flatMap(({ ids }) => ids)]).toEqual([filter, idsOf(right)]);
-      }
-    },
-  );
+      const right = made.filter((message) => matchesLive(filter, message));
+      expect([filter, steps.flatMap(({ ids }) => ids)]).toEqual([filter, idsOf(right)]);
+    }
+  });
 
-  guarantee(
-    "a walk by time finds messages made within the span, both ends included",
-    async (harness) => {
-      const at = harness.now() - 10_000;
-      const made: Message[] = [];
-      for (let n = 0; n < 5; n++) made.push(await insert(harness, { now: at + n }));
+  it("a walk by time finds messages made within the span, both ends included", async (harness) => {
+    const at = harness.now() - 10_000;
+    const made: Message[] = [];
+    for (let n = 0; n < 5; n++) made.push(await insert(harness, { now: at + n }));
 
-      expect(await walk(harness, { from: at + 1, to: at + 3 })).toEqual({
-        ids: idsOf(made.slice(1, 4)),
-      });
-    },
-  );
+    expect(await walk(harness, { from: at + 1, to: at + 3 })).toEqual({
+      ids: idsOf(made.slice(1, 4)),
+    });
+  });
 
-  guarantee(
-    "each step finds no more than its limit, and the next continues behind it",
-    async (harness) => {
-      const messages = await several(harness, 5);
+  it("each step finds no more than its limit, and the next continues behind it", async (harness) => {
+    const messages = await several(harness, 5);
 
-      const steps = await walkToEnd(harness, { foundMax: 2 });
+    const steps = await walkToEnd(harness, { foundMax: 2 });
 
-      expect(steps.flatMap(({ ids }) => ids)).toEqual(idsOf(messages));
-      expect(Math.max(...steps.map(({ ids }) => ids.length))).toBe(2);
-    },
-  );
+    expect(steps.flatMap(({ ids }) => ids)).toEqual(idsOf(messages));
+    expect(Math.max(...steps.map(({ ids }) => ids.length))).toBe(2);
+  });
 
-  guarantee("a step that finds nothing ends after a bounded number of records", async (harness) => {
+  it("a step that finds nothing ends after a bounded number of records", async (harness) => {
     const messages = await several(harness, 5);
     const last = await insert(harness, { url: "https://rare.example/" });
     const upTo = upToNow(harness);
@@ -179,25 +164,22 @@ export function matching(guarantee: StoreGuarantee): void {
     expect(second).toEqual({ ids: [last.id] });
   });
 
-  guarantee(
-    "messages that end behind the walk, or ahead of it, do not move it",
-    async (harness) => {
-      const messages = await several(harness, 6);
-      const [a, , c, d] = idsOf(messages);
-      const upTo = upToNow(harness);
-      const first = await walk(harness, {}, { upTo, foundMax: 3 });
-      await harness.records.cancel(
-        aTenant,
-        [a, c, d].map((id) => id ?? messageId("")),
-      );
+  it("messages that end behind the walk, or ahead of it, do not move it", async (harness) => {
+    const messages = await several(harness, 6);
+    const [a, , c, d] = idsOf(messages);
+    const upTo = upToNow(harness);
+    const first = await walk(harness, {}, { upTo, foundMax: 3 });
+    await harness.records.cancel(
+      aTenant,
+      [a, c, d].map((id) => id ?? messageId("")),
+    );
 
-      const second = await walk(harness, {}, { upTo, after: first.next ?? "" });
+    const second = await walk(harness, {}, { upTo, after: first.next ?? "" });
 
-      expect(second).toEqual({ ids: idsOf(messages.slice(4)) });
-    },
-  );
+    expect(second).toEqual({ ids: idsOf(messages.slice(4)) });
+  });
 
-  guarantee("children that are made later have the age of their fan-out", async (harness) => {
+  it("children that are made later have the age of their fan-out", async (harness) => {
     const fanOut = aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 });
     await harness.fanOuts.insert(fanOut, "new");
     const upTo = upToNow(harness);
@@ -210,23 +192,20 @@ export function matching(guarantee: StoreGuarantee): void {
     expect(await walk(harness, {}, { upTo })).toEqual({ ids: idsOf(children) });
   });
 
-  guarantee(
-    "the fan-outs of a tenant that make children are read page by page",
-    async (harness) => {
-      const fanOuts = [1, 2, 3, 4].map(() =>
-        aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 }),
-      );
-      for (const fanOut of fanOuts) await harness.fanOuts.insert(fanOut, "new");
-      const [a, b, c, d] = fanOuts.map(({ id }) => id);
-      await harness.fanOuts.advance(b ?? messageId(""), 0, 2, true);
-      const page = (after: MessageId | undefined, limit: number, tenant = aTenant) =>
-        harness.fanOuts.expanding(tenant, after, d ?? messageId(""), limit);
+  it("the fan-outs of a tenant that make children are read page by page", async (harness) => {
+    const fanOuts = [1, 2, 3, 4].map(() =>
+      aFanOut({ id: harness.ids.next(), now: harness.now(), endpointCount: 2 }),
+    );
+    for (const fanOut of fanOuts) await harness.fanOuts.insert(fanOut, "new");
+    const [a, b, c, d] = fanOuts.map(({ id }) => id);
+    await harness.fanOuts.advance(b ?? messageId(""), 0, 2, true);
+    const page = (after: MessageId | undefined, limit: number, tenant = aTenant) =>
+      harness.fanOuts.expanding(tenant, after, d ?? messageId(""), limit);
 
-      expect(await page(undefined, 1)).toEqual([a]);
-      expect(await page(a, 10)).toEqual([c]);
-      expect(await page(undefined, 10, anotherTenant)).toEqual([]);
-    },
-  );
+    expect(await page(undefined, 1)).toEqual([a]);
+    expect(await page(a, 10)).toEqual([c]);
+    expect(await page(undefined, 10, anotherTenant)).toEqual([]);
+  });
 }
 
 const hook = "https://hook.example:8443/a/b?c=d";

@@ -23,8 +23,8 @@ const released = async (
   { id, tenant }: Pick<Message, "id" | "tenant">,
 ): Promise<string> => (await records.release(tenant, id)).kind;
 
-export function releasing(guarantee: StoreGuarantee): void {
-  guarantee("a released message of a delay is due and rings now", async (harness) => {
+export function releasing(it: StoreGuarantee): void {
+  it("a released message of a delay is due and rings now", async (harness) => {
     const message = await insert(harness, hour);
     expect((await ring(harness, allShards, 10)).hints).toEqual([]);
 
@@ -39,7 +39,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     await readIn(harness, message, "due");
   });
 
-  guarantee("a released retry keeps its count and its epoch", async (harness) => {
+  it("a released retry keeps its count and its epoch", async (harness) => {
     const record = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 3 }) });
     await settle(harness, record, refused);
     const { epoch, retried } = await readIn(harness, record.message, "held");
@@ -52,7 +52,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     expect(again?.retried).toBe(1);
   });
 
-  guarantee("a released message with a flow key joins the line for its slot", async (harness) => {
+  it("a released message with a flow key joins the line for its slot", async (harness) => {
     const message = await insert(harness, { ...hour, flow: oneAtATime });
 
     await released(harness, message);
@@ -62,7 +62,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     expect(await inLine(harness)).toEqual([message.id]);
   });
 
-  guarantee("ten releases of one message at once each find it released or due", async (harness) => {
+  it("ten releases of one message at once each find it released or due", async (harness) => {
     const { other = harness } = harness;
     const message = await insert(harness, hour);
 
@@ -74,30 +74,27 @@ export function releasing(guarantee: StoreGuarantee): void {
     expect((await ring(harness, allShards, 10)).hints).toHaveLength(1);
   });
 
-  guarantee(
-    "a message that waits for no time is not released, nor another tenant's",
-    async (harness) => {
-      const due = await insert(harness);
-      const claimed = await insertClaimed(harness);
-      const done = await insertDelivered(harness);
-      const theirs = await insert(harness, { ...hour, tenant: anotherTenant });
-      const before = await Promise.all(
-        [due, claimed.message, done, theirs].map((each) => read(harness, each)),
-      );
+  it("a message that waits for no time is not released, nor another tenant's", async (harness) => {
+    const due = await insert(harness);
+    const claimed = await insertClaimed(harness);
+    const done = await insertDelivered(harness);
+    const theirs = await insert(harness, { ...hour, tenant: anotherTenant });
+    const before = await Promise.all(
+      [due, claimed.message, done, theirs].map((each) => read(harness, each)),
+    );
 
-      for (const each of [due, claimed.message, done])
-        expect(await released(harness, each)).toBe("unknown");
-      for (const id of [theirs.id, harness.ids.next()])
-        expect(await released(harness, { tenant: aTenant, id })).toBe("unknown");
+    for (const each of [due, claimed.message, done])
+      expect(await released(harness, each)).toBe("unknown");
+    for (const id of [theirs.id, harness.ids.next()])
+      expect(await released(harness, { tenant: aTenant, id })).toBe("unknown");
 
-      const after = await Promise.all(
-        [due, claimed.message, done, theirs].map((each) => read(harness, each)),
-      );
-      expect(after).toEqual(before);
-    },
-  );
+    const after = await Promise.all(
+      [due, claimed.message, done, theirs].map((each) => read(harness, each)),
+    );
+    expect(after).toEqual(before);
+  });
 
-  guarantee("a retry of a run is released, and a step that sleeps is not", async (harness) => {
+  it("a retry of a run is released, and a step that sleeps is not", async (harness) => {
     const id = aRunId;
     const ofRun = { key: runKey(aTenant, id, 1), id, root: harness.ids.next(), createdAt: 0 };
     const run = { ...ofRun, bytes: 0, part: "s1" };
@@ -111,7 +108,7 @@ export function releasing(guarantee: StoreGuarantee): void {
     expect((await ring(harness, allShards, 10)).hints).toMatchObject([{ id: message.id }]);
   });
 
-  guarantee("no message of a queue is released", async (harness) => {
+  it("no message of a queue is released", async (harness) => {
     const message = await insert(harness, { ...hour, queue: aQueue });
 
     expect(await released(harness, message)).toBe("inQueue");

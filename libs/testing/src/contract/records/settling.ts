@@ -20,7 +20,7 @@ import {
   tightLane,
 } from "./harness.ts";
 
-export function settling(guarantee: StoreGuarantee): void {
+export function settling(it: StoreGuarantee): void {
   const outcomes: readonly (readonly [string, Outcome])[] = [
     ["a success", delivered],
     ["a failure with retries left", refused],
@@ -30,7 +30,7 @@ export function settling(guarantee: StoreGuarantee): void {
     ["an abort", { kind: "aborted" }],
   ];
   for (const [what, outcome] of outcomes) {
-    guarantee(`a settle writes the decision of the domain: ${what}`, async (harness) => {
+    it(`a settle writes the decision of the domain: ${what}`, async (harness) => {
       const record = await insertClaimed(harness, { body: new TextEncoder().encode("kept") });
       const decided = settlementOf(harness, record, outcome);
       const from = harness.now();
@@ -51,126 +51,102 @@ export function settling(guarantee: StoreGuarantee): void {
     });
   }
 
-  guarantee(
-    "a message that is handed back can be claimed at once, by any deliverer",
-    async (harness) => {
-      const record = await insertClaimed(harness);
+  it("a message that is handed back can be claimed at once, by any deliverer", async (harness) => {
+    const record = await insertClaimed(harness);
 
-      await harness.records.settle([giveBack(record, harness.now())]);
+    await harness.records.settle([giveBack(record, harness.now())]);
 
-      expect(await harness.records.claim([record.message.id], anotherOwner)).toHaveLength(1);
-    },
-  );
+    expect(await harness.records.claim([record.message.id], anotherOwner)).toHaveLength(1);
+  });
 
-  guarantee(
-    "a message that is handed back to its lane waits there, and the lane's alarm is now",
-    async (harness) => {
-      const record = await insertClaimed(harness, { flow: oneAtATime });
-      await restLane(harness, harness.now() + 600_000);
+  it("a message that is handed back to its lane waits there, and the lane's alarm is now", async (harness) => {
+    const record = await insertClaimed(harness, { flow: oneAtATime });
+    await restLane(harness, harness.now() + 600_000);
 
-      await harness.records.settle([giveBack(record, harness.now())]);
+    await harness.records.settle([giveBack(record, harness.now())]);
 
-      const [lane] = await harness.flowLanes.rows([tightLane]);
-      expect(await stateOf(harness, record.message)).toBe("waiting");
-      expect(lane?.wakeAt).toBeLessThanOrEqual(harness.now());
-      expect(await inLine(harness)).toEqual([record.message.id]);
-    },
-  );
+    const [lane] = await harness.flowLanes.rows([tightLane]);
+    expect(await stateOf(harness, record.message)).toBe("waiting");
+    expect(lane?.wakeAt).toBeLessThanOrEqual(harness.now());
+    expect(await inLine(harness)).toEqual([record.message.id]);
+  });
 
-  guarantee(
-    "a settle by a claimer that was overtaken is fenced and changes nothing",
-    async (harness) => {
-      const overtaken = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 0 }) });
-      await harness.advance(limits.leaseMs);
-      await claimOne(harness, overtaken.message.id, anotherOwner);
-      const before = await read(harness, overtaken.message);
+  it("a settle by a claimer that was overtaken is fenced and changes nothing", async (harness) => {
+    const overtaken = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 0 }) });
+    await harness.advance(limits.leaseMs);
+    await claimOne(harness, overtaken.message.id, anotherOwner);
+    const before = await read(harness, overtaken.message);
 
-      const answer = await settle(harness, overtaken, refused);
+    const answer = await settle(harness, overtaken, refused);
 
-      expect(answer).toEqual({ kind: "fenced" });
-      expect(await read(harness, overtaken.message)).toEqual(before);
-    },
-  );
+    expect(answer).toEqual({ kind: "fenced" });
+    expect(await read(harness, overtaken.message)).toEqual(before);
+  });
 
-  guarantee(
-    "a settle by a claimer that was overtaken stays fenced when its successor has settled",
-    async (harness) => {
-      const overtaken = await insertClaimed(harness);
-      await harness.advance(limits.leaseMs);
-      const successor = await claimOne(harness, overtaken.message.id, anotherOwner);
-      await settle(harness, successor, refused);
+  it("a settle by a claimer that was overtaken stays fenced when its successor has settled", async (harness) => {
+    const overtaken = await insertClaimed(harness);
+    await harness.advance(limits.leaseMs);
+    const successor = await claimOne(harness, overtaken.message.id, anotherOwner);
+    await settle(harness, successor, refused);
 
-      expect(await settle(harness, overtaken, delivered)).toEqual({ kind: "fenced" });
-      expect(await stateOf(harness, overtaken.message)).toBe("held");
-    },
-  );
+    expect(await settle(harness, overtaken, delivered)).toEqual({ kind: "fenced" });
+    expect(await stateOf(harness, overtaken.message)).toBe("held");
+  });
 
-  guarantee(
-    "a settle after the lease is past still holds, as long as no other claim was made",
-    async (harness) => {
-      const record = await insertClaimed(harness);
-      await harness.advance(limits.leaseMs + 1_000);
+  it("a settle after the lease is past still holds, as long as no other claim was made", async (harness) => {
+    const record = await insertClaimed(harness);
+    await harness.advance(limits.leaseMs + 1_000);
 
-      expect(await settle(harness, record, delivered)).toMatchObject({ kind: "ok" });
-      expect(await stateOf(harness, record.message)).toBe("delivered");
-    },
-  );
+    expect(await settle(harness, record, delivered)).toMatchObject({ kind: "ok" });
+    expect(await stateOf(harness, record.message)).toBe("delivered");
+  });
 
   for (const [what, outcome] of outcomes) {
-    guarantee(
-      `a settle that is repeated after a lost answer succeeds and is done once: ${what}`,
-      async (harness) => {
-        const policy = aPolicy({
-          callback: aCallbackPlan(),
-        });
-        const record = await insertClaimed(harness, { policy });
-        const decided = settlementOf(harness, record, outcome);
-        await harness.records.settle([decided]);
-        const once = await read(harness, record.message);
-
-        const again = await harness.records.settle([decided]);
-
-        expect(again).toMatchObject([{ kind: "ok" }]);
-        expect(await read(harness, record.message)).toEqual(once);
-      },
-    );
-  }
-
-  guarantee(
-    "a settle that is repeated after its follow-ups were cleared does not bring them back",
-    async (harness) => {
+    it(`a settle that is repeated after a lost answer succeeds and is done once: ${what}`, async (harness) => {
       const policy = aPolicy({
         callback: aCallbackPlan(),
       });
       const record = await insertClaimed(harness, { policy });
-      const decided = settlementOf(harness, record, delivered);
+      const decided = settlementOf(harness, record, outcome);
       await harness.records.settle([decided]);
-      await clearAll(harness, record.message);
+      const once = await read(harness, record.message);
 
-      expect(await harness.records.settle([decided])).toMatchObject([{ kind: "ok" }]);
-      expect((await read(harness, record.message)).outbox).toEqual([]);
-    },
-  );
+      const again = await harness.records.settle([decided]);
 
-  guarantee(
-    "of two different settlements of one claim at once one becomes the state",
-    async (harness) => {
-      const { records, other = harness } = harness;
-      const record = await insertClaimed(harness);
-      const success = settlementOf(harness, record, delivered);
-      const failure = settlementOf(harness, record, refused);
+      expect(again).toMatchObject([{ kind: "ok" }]);
+      expect(await read(harness, record.message)).toEqual(once);
+    });
+  }
 
-      await Promise.all([records.settle([success]), other.records.settle([failure])]);
+  it("a settle that is repeated after its follow-ups were cleared does not bring them back", async (harness) => {
+    const policy = aPolicy({
+      callback: aCallbackPlan(),
+    });
+    const record = await insertClaimed(harness, { policy });
+    const decided = settlementOf(harness, record, delivered);
+    await harness.records.settle([decided]);
+    await clearAll(harness, record.message);
 
-      const { state, retried } = await read(harness, record.message);
-      expect([
-        [success.next, 0],
-        [failure.next, 1],
-      ]).toContainEqual([state, retried]);
-    },
-  );
+    expect(await harness.records.settle([decided])).toMatchObject([{ kind: "ok" }]);
+    expect((await read(harness, record.message)).outbox).toEqual([]);
+  });
 
-  guarantee("each settlement of a batch has its own result, in order", async (harness) => {
+  it("of two different settlements of one claim at once one becomes the state", async (harness) => {
+    const { records, other = harness } = harness;
+    const record = await insertClaimed(harness);
+    const success = settlementOf(harness, record, delivered);
+    const failure = settlementOf(harness, record, refused);
+
+    await Promise.all([records.settle([success]), other.records.settle([failure])]);
+
+    const { state, retried } = await read(harness, record.message);
+    expect([
+      [success.next, 0],
+      [failure.next, 1],
+    ]).toContainEqual([state, retried]);
+  });
+
+  it("each settlement of a batch has its own result, in order", async (harness) => {
     const fine = await insertClaimed(harness);
     const canceled = await insertClaimed(harness);
     const alsoFine = await insertClaimed(harness);
@@ -185,14 +161,14 @@ export function settling(guarantee: StoreGuarantee): void {
     expect(await harness.records.settle([])).toEqual([]);
   });
 
-  guarantee("a settle of a missing message is fenced", async (harness) => {
+  it("a settle of a missing message is fenced", async (harness) => {
     const record = await insertClaimed(harness);
     const gone = { ...record, message: { ...record.message, id: harness.ids.next() } };
 
     expect(await settle(harness, gone, delivered)).toEqual({ kind: "fenced" });
   });
 
-  guarantee("a settle of a claim that was never made is fenced", async (harness) => {
+  it("a settle of a claim that was never made is fenced", async (harness) => {
     const record = await insertClaimed(harness);
 
     expect(await settle(harness, { ...record, epoch: record.epoch + 1 }, delivered)).toEqual({
@@ -204,7 +180,7 @@ export function settling(guarantee: StoreGuarantee): void {
     expect(await stateOf(harness, record.message)).toBe("claimed");
   });
 
-  guarantee("a settle of one record leaves its neighbours alone", async (harness) => {
+  it("a settle of one record leaves its neighbours alone", async (harness) => {
     const record = await insertClaimed(harness);
     const neighbour = await insert(harness);
     const before = await read(harness, neighbour);

@@ -29,30 +29,24 @@ async function startNewer({ ids, now, runs }: RunsHarness): Promise<Run> {
 
 const isAway = { name: "StoreError", code: "unavailable" };
 
-export function formats(guarantee: RunsGuarantee): void {
-  guarantee(
-    "a run above this build's format returns nothing and does not change",
-    async (harness) => {
-      const { runs } = harness;
-      const run = await startNewer(harness);
+export function formats(it: RunsGuarantee): void {
+  it("a run above this build's format returns nothing and does not change", async (harness) => {
+    const { runs } = harness;
+    const run = await startNewer(harness);
 
-      await expect(runs.get(run)).rejects.toMatchObject(isAway);
-      await expect(runs.byRoot(run.root)).rejects.toMatchObject(isAway);
-      await expect(join(harness, run, [aResult(1)])).rejects.toMatchObject(isAway);
-      await expect(tryStart(harness)).rejects.toMatchObject(isAway);
-      expect(await runs.sweep(aTenant, harness.now() + 1_000, 10)).toBe(0);
-    },
-  );
+    await expect(runs.get(run)).rejects.toMatchObject(isAway);
+    await expect(runs.byRoot(run.root)).rejects.toMatchObject(isAway);
+    await expect(join(harness, run, [aResult(1)])).rejects.toMatchObject(isAway);
+    await expect(tryStart(harness)).rejects.toMatchObject(isAway);
+    expect(await runs.sweep(aTenant, harness.now() + 1_000, 10)).toBe(0);
+  });
 
-  guarantee(
-    "a run above this build's format does not ring, and its delivery is not claimed",
-    async (harness) => {
-      const { root } = await startNewer(harness);
-      await harness.advance(limits.ringAheadMs);
+  it("a run above this build's format does not ring, and its delivery is not claimed", async (harness) => {
+    const { root } = await startNewer(harness);
+    await harness.advance(limits.ringAheadMs);
 
-      expect(await harness.records.claim([root], anOwner)).toEqual([]);
-      expect(await harness.alarms.ring(allShards, 10)).toEqual({ rung: [], more: new Set() });
-      expect(await harness.alarms.next(allShards)).toBeUndefined();
-    },
-  );
+    expect(await harness.records.claim([root], anOwner)).toEqual([]);
+    expect(await harness.alarms.ring(allShards, 10)).toEqual({ rung: [], more: new Set() });
+    expect(await harness.alarms.next(allShards)).toBeUndefined();
+  });
 }

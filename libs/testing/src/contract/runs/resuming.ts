@@ -97,31 +97,28 @@ async function resumed(...asked: Parameters<typeof resume>): Promise<Run> {
   return started.run;
 }
 
-export function resuming(guarantee: RunsGuarantee): void {
+export function resuming(it: RunsGuarantee): void {
   const names = ["s1", "p2", "p3", "s3"];
 
-  guarantee(
-    "a resumed run has the entries of the failed one, under its own ids",
-    async (harness) => {
-      const of = await aFailedRun(harness);
-      const run = await resumed(harness, of);
+  it("a resumed run has the entries of the failed one, under its own ids", async (harness) => {
+    const of = await aFailedRun(harness);
+    const run = await resumed(harness, of);
 
-      const bodies = ["payload", "one", "", "", "three"].map(text);
-      const ids = [run.root, ...names.map((name) => runMessageId(run.root, name))];
-      const history = await harness.runs.history(await current(harness, run), 0);
-      expect(history).toEqual(ids.map((messageId, i) => ({ messageId, body: bodies[i] })));
-      const [briefing] = await harness.runs.brief([{ run: inRun(run, "p2"), epoch: 1, from: 1 }]);
-      expect(briefing).toMatchObject({ rank: 2, entries: history.slice(1, 3) });
-      expect(await harness.runs.get({ tenant: aTenant, id: run.id })).toMatchObject({
-        from: of.key,
-        aliases: [of.id],
-        reached: 5,
-        state: { kind: "active" },
-      });
-    },
-  );
+    const bodies = ["payload", "one", "", "", "three"].map(text);
+    const ids = [run.root, ...names.map((name) => runMessageId(run.root, name))];
+    const history = await harness.runs.history(await current(harness, run), 0);
+    expect(history).toEqual(ids.map((messageId, i) => ({ messageId, body: bodies[i] })));
+    const [briefing] = await harness.runs.brief([{ run: inRun(run, "p2"), epoch: 1, from: 1 }]);
+    expect(briefing).toMatchObject({ rank: 2, entries: history.slice(1, 3) });
+    expect(await harness.runs.get({ tenant: aTenant, id: run.id })).toMatchObject({
+      from: of.key,
+      aliases: [of.id],
+      reached: 5,
+      state: { kind: "active" },
+    });
+  });
 
-  guarantee("a resumed run has the requested parts, and no others", async (harness) => {
+  it("a resumed run has the requested parts, and no others", async (harness) => {
     const of = await aFailedRun(harness);
     const run = await resumed(harness, of);
 
@@ -131,41 +128,35 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect((await harness.runs.part(of, "w5"))?.body).toEqual(text("wait"));
   });
 
-  guarantee(
-    "a resumed run has the log of finished steps, and the requests of waiting ones",
-    async (harness) => {
-      const of = await aFailedRun(harness);
-      // As if left by steps that are done since.
-      const done = ["c1", "v1", "i1", "w3", "c3", "i4", "v5", "n1", "a1"];
-      await harness.runs.change(of, (seen) => {
-        const parts = done.map((name) => part(name, name));
-        const run = { ...seen, version: seen.version + 1 };
-        return { verdict: true, write: { run, parts, deliveries: [] } };
-      });
-      const run = await resumed(harness, of);
+  it("a resumed run has the log of finished steps, and the requests of waiting ones", async (harness) => {
+    const of = await aFailedRun(harness);
+    // As if left by steps that are done since.
+    const done = ["c1", "v1", "i1", "w3", "c3", "i4", "v5", "n1", "a1"];
+    await harness.runs.change(of, (seen) => {
+      const parts = done.map((name) => part(name, name));
+      const run = { ...seen, version: seen.version + 1 };
+      return { verdict: true, write: { run, parts, deliveries: [] } };
+    });
+    const run = await resumed(harness, of);
 
-      const found = await Promise.all(done.map((name) => harness.runs.part(run, name)));
-      expect(found.flatMap((each) => each?.name ?? [])).toEqual(["c1", "v1", "i1", "w3", "c3"]);
-      expect((await harness.runs.part(run, "w5"))?.body).toEqual(text("anew"));
-      expect((await harness.runs.part(run, "c3"))?.body).toEqual(text("c3"));
-    },
-  );
+    const found = await Promise.all(done.map((name) => harness.runs.part(run, name)));
+    expect(found.flatMap((each) => each?.name ?? [])).toEqual(["c1", "v1", "i1", "w3", "c3"]);
+    expect((await harness.runs.part(run, "w5"))?.body).toEqual(text("anew"));
+    expect((await harness.runs.part(run, "c3"))?.body).toEqual(text("c3"));
+  });
 
-  guarantee(
-    "a resumed run is separate: its changes and the end of the failed run do not meet",
-    async (harness) => {
-      const of = await aFailedRun(harness);
-      const run = await resumed(harness, of);
-      await join(harness, run, [aResult(2, text("two"))]);
-      await harness.advance(1_000);
-      expect(await harness.runs.sweep(aTenant, harness.now(), 10)).toBe(1);
+  it("a resumed run is separate: its changes and the end of the failed run do not meet", async (harness) => {
+    const of = await aFailedRun(harness);
+    const run = await resumed(harness, of);
+    await join(harness, run, [aResult(2, text("two"))]);
+    await harness.advance(1_000);
+    expect(await harness.runs.sweep(aTenant, harness.now(), 10)).toBe(1);
 
-      expect(await harness.runs.history(await current(harness, run), 0)).toHaveLength(6);
-      expect((await harness.runs.part(run, "s2"))?.body).toEqual(text("two"));
-    },
-  );
+    expect(await harness.runs.history(await current(harness, run), 0)).toHaveLength(6);
+    expect((await harness.runs.part(run, "s2"))?.body).toEqual(text("two"));
+  });
 
-  guarantee("a resumed run has the waits of the failed run", async (harness) => {
+  it("a resumed run has the waits of the failed run", async (harness) => {
     const of = await aFailedRun(harness);
     expect(await harness.runs.waiting(aTenant, "e", undefined, 10)).toEqual([]);
     const { key, root } = await resumed(harness, of);
@@ -176,7 +167,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(rung).toEqual([expect.objectContaining({ kind: "run", run: { key, root } })]);
   });
 
-  guarantee("a run that was swept, in part or whole, is not resumed", async (harness) => {
+  it("a run that was swept, in part or whole, is not resumed", async (harness) => {
     const of = await aFailedRun(harness);
     expect(await resume(harness, of, { names: ["c4", "c9"] })).toBe("gone");
     await harness.advance(1_000);
@@ -186,7 +177,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(await harness.runs.get({ tenant: aTenant, id: runId("resumed") })).toBeUndefined();
   });
 
-  guarantee("no run is resumed under the id of an active run", async (harness) => {
+  it("no run is resumed under the id of an active run", async (harness) => {
     const of = await aFailedRun(harness);
     const active = await start(harness, { id: runId("resumed") });
 
@@ -195,7 +186,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(history).toHaveLength(1);
   });
 
-  guarantee("a run may be resumed many times, one after the other", async (harness) => {
+  it("a run may be resumed many times, one after the other", async (harness) => {
     const of = await aFailedRun(harness);
     const roots: string[] = [];
     for (const id of ["a", "b", "c"].map(runId)) {
@@ -206,30 +197,27 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(new Set(roots).size).toBe(3);
   });
 
-  guarantee(
-    "the newest run, an active one first, is found by the ids of the runs that it resumes",
-    async (harness) => {
-      const byAlias = async (id: RunId, tenant = aTenant) =>
-        (await harness.runs.byAlias(tenant, id))?.id;
-      const of = await aFailedRun(harness);
-      expect(await byAlias(of.id)).toBeUndefined();
-      const first = await resumed(harness, of, { id: runId("first") });
-      await harness.advance(10);
-      const second = await resumed(harness, of, { id: runId("second") });
+  it("the newest run, an active one first, is found by the ids of the runs that it resumes", async (harness) => {
+    const byAlias = async (id: RunId, tenant = aTenant) =>
+      (await harness.runs.byAlias(tenant, id))?.id;
+    const of = await aFailedRun(harness);
+    expect(await byAlias(of.id)).toBeUndefined();
+    const first = await resumed(harness, of, { id: runId("first") });
+    await harness.advance(10);
+    const second = await resumed(harness, of, { id: runId("second") });
 
-      expect(await byAlias(of.id)).toBe(second.id);
-      expect(await byAlias(of.id, anotherTenant)).toBeUndefined();
-      await end(harness, second);
-      expect(await byAlias(of.id)).toBe(first.id);
-      await harness.advance(10);
-      const third = await resumed(harness, await failed(harness, first), { id: runId("third") });
-      expect([await byAlias(of.id), await byAlias(first.id)]).toEqual([third.id, third.id]);
-      await failed(harness, third);
-      expect([await byAlias(of.id), await byAlias(first.id)]).toEqual([third.id, third.id]);
-    },
-  );
+    expect(await byAlias(of.id)).toBe(second.id);
+    expect(await byAlias(of.id, anotherTenant)).toBeUndefined();
+    await end(harness, second);
+    expect(await byAlias(of.id)).toBe(first.id);
+    await harness.advance(10);
+    const third = await resumed(harness, await failed(harness, first), { id: runId("third") });
+    expect([await byAlias(of.id), await byAlias(first.id)]).toEqual([third.id, third.id]);
+    await failed(harness, third);
+    expect([await byAlias(of.id), await byAlias(first.id)]).toEqual([third.id, third.id]);
+  });
 
-  guarantee("an event of a resumed run replaces no earlier event", async (harness) => {
+  it("an event of a resumed run replaces no earlier event", async (harness) => {
     const { runs } = harness;
     const run = await start(harness);
     for (const said of ["first", "second"]) await note(harness, run, said);
@@ -250,7 +238,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     ]);
   });
 
-  guarantee("a change that repeats the name of a part fails", async (harness) => {
+  it("a change that repeats the name of a part fails", async (harness) => {
     const run = await start(harness);
     await note(harness, run, "first");
     const before = await current(harness, run);
@@ -263,7 +251,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect((await current(harness, run)).version).toBe(before.version + 1);
   });
 
-  guarantee("the settings of a delivery are kept with its entry", async (harness) => {
+  it("the settings of a delivery are kept with its entry", async (harness) => {
     const sent: EntryDelivery = {
       ...{ url: "https://other.example/", method: "PUT", notBefore: 7, callerIp: "::1", hop: 2 },
       headers: [["X-Own", "é"]],
@@ -280,7 +268,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect((await harness.runs.get(run))?.version).toBe(2);
   });
 
-  guarantee("a run remembers the runs that wait for its end", async (harness) => {
+  it("a run remembers the runs that wait for its end", async (harness) => {
     const run = await start(harness);
     const { id, key, root, url, createdAt } = await start(harness, { id: runId("parent") });
     const heir = { id, key, root, url, createdAt, step: 3 };

@@ -14,8 +14,8 @@ import {
   type RunsGuarantee,
 } from "./harness.ts";
 
-export function starting(guarantee: RunsGuarantee): void {
-  guarantee("a start makes head, first entry and first delivery at once", async (harness) => {
+export function starting(it: RunsGuarantee): void {
+  it("a start makes head, first entry and first delivery at once", async (harness) => {
     const body = text('{"a":1}');
     const run = await start(harness, { body });
 
@@ -32,21 +32,18 @@ export function starting(guarantee: RunsGuarantee): void {
     expect(record?.state.kind).toBe("due");
   });
 
-  guarantee(
-    "of many starts of one id at once one starts the run, and all return it",
-    async (harness) => {
-      const outcomes = await Promise.all(Array.from({ length: 50 }, () => tryStart(harness)));
+  it("of many starts of one id at once one starts the run, and all return it", async (harness) => {
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => tryStart(harness)));
 
-      expect(outcomes.filter(({ kind }) => kind === "started")).toHaveLength(1);
-      const roots = new Set(outcomes.map(({ run: { root } }) => root));
-      expect(roots.size).toBe(1);
-      const run = await harness.runs.get({ tenant: aTenant, id: aRunId });
-      expect(run).toMatchObject({ generation: 1, root: [...roots][0] });
-      expect(await harness.records.backlog(aTenant)).toBe(1);
-    },
-  );
+    expect(outcomes.filter(({ kind }) => kind === "started")).toHaveLength(1);
+    const roots = new Set(outcomes.map(({ run: { root } }) => root));
+    expect(roots.size).toBe(1);
+    const run = await harness.runs.get({ tenant: aTenant, id: aRunId });
+    expect(run).toMatchObject({ generation: 1, root: [...roots][0] });
+    expect(await harness.records.backlog(aTenant)).toBe(1);
+  });
 
-  guarantee("a start of an active id returns its run, and changes nothing", async (harness) => {
+  it("a start of an active id returns its run, and changes nothing", async (harness) => {
     const run = await start(harness);
     await join(harness, run, [aResult(1)]);
     const before = await current(harness, run);
@@ -55,24 +52,21 @@ export function starting(guarantee: RunsGuarantee): void {
     expect(await current(harness, run)).toEqual(before);
   });
 
-  guarantee(
-    "an id is free again after the end of its run: the next use, and a later time",
-    async (harness) => {
-      const first = await start(harness, { body: text("1") });
-      await end(harness, first);
-      const second = await start(harness, { body: text("2") });
-      await end(harness, second);
-      const third = await start(harness, { body: text("3") });
+  it("an id is free again after the end of its run: the next use, and a later time", async (harness) => {
+    const first = await start(harness, { body: text("1") });
+    await end(harness, first);
+    const second = await start(harness, { body: text("2") });
+    await end(harness, second);
+    const third = await start(harness, { body: text("3") });
 
-      expect([first, second, third].map(({ generation }) => generation)).toEqual([1, 2, 3]);
-      expect(second.createdAt).toBeGreaterThan(first.createdAt);
-      expect(third.createdAt).toBeGreaterThan(second.createdAt);
-      expect((await harness.runs.part(first, "start"))?.body).toEqual(text("1"));
-      expect((await harness.runs.part(third, "start"))?.body).toEqual(text("3"));
-    },
-  );
+    expect([first, second, third].map(({ generation }) => generation)).toEqual([1, 2, 3]);
+    expect(second.createdAt).toBeGreaterThan(first.createdAt);
+    expect(third.createdAt).toBeGreaterThan(second.createdAt);
+    expect((await harness.runs.part(first, "start"))?.body).toEqual(text("1"));
+    expect((await harness.runs.part(third, "start"))?.body).toEqual(text("3"));
+  });
 
-  guarantee("a root has one run, even after that run's end", async (harness) => {
+  it("a root has one run, even after that run's end", async (harness) => {
     const first = await start(harness, { body: text("1") });
     const { root } = first;
     await end(harness, first);
@@ -88,7 +82,7 @@ export function starting(guarantee: RunsGuarantee): void {
     expect(await harness.runs.get({ tenant: aTenant, id: runId("another") })).toBeUndefined();
   });
 
-  guarantee("many starts at the end of a run make one next use", async (harness) => {
+  it("many starts at the end of a run make one next use", async (harness) => {
     const first = await start(harness);
     const [, ...outcomes] = await Promise.all([
       end(harness, first),
@@ -101,8 +95,8 @@ export function starting(guarantee: RunsGuarantee): void {
   });
 }
 
-export function addressing(guarantee: RunsGuarantee): void {
-  guarantee("id and time address exactly one use of the id", async (harness) => {
+export function addressing(it: RunsGuarantee): void {
+  it("id and time address exactly one use of the id", async (harness) => {
     const address = { tenant: aTenant, id: aRunId };
     const first = await start(harness);
     await end(harness, first);
@@ -116,7 +110,7 @@ export function addressing(guarantee: RunsGuarantee): void {
     expect(await harness.runs.change(asked, ({ root }) => ({ verdict: root }))).toBe(first.root);
   });
 
-  guarantee("a key with another root is no run", async (harness) => {
+  it("a key with another root is no run", async (harness) => {
     const { key } = await start(harness);
 
     expect(await harness.runs.get({ key, root: newId() })).toBeUndefined();
@@ -125,7 +119,7 @@ export function addressing(guarantee: RunsGuarantee): void {
     ).toBeUndefined();
   });
 
-  guarantee("another tenant's run is unknown, and its id is free", async (harness) => {
+  it("another tenant's run is unknown, and its id is free", async (harness) => {
     const run = await start(harness);
     const theirs = { tenant: anotherTenant, id: run.id };
 

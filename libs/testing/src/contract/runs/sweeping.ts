@@ -4,37 +4,34 @@ import { anotherTenant, aTenant } from "../../builders/message.ts";
 import { aResult } from "../../builders/run.ts";
 import { end, join, start, text, tryStart, type RunsGuarantee } from "./harness.ts";
 
-export function sweeping(guarantee: RunsGuarantee): void {
+export function sweeping(it: RunsGuarantee): void {
   const ids = ["a", "b", "c", "d"].map(runId);
 
-  guarantee(
-    "runs that ended long ago are removed with their parts, and no others",
-    async (harness) => {
-      const [old, recent, active, theirs] = [
-        await start(harness, { id: runId("old") }),
-        await start(harness, { id: runId("recent") }),
-        await start(harness, { id: runId("active") }),
-        await start(harness, { tenant: anotherTenant }),
-      ];
-      await join(harness, old, [aResult(1)]);
-      for (const each of [old, theirs]) await end(harness, each);
-      await harness.advance(1_000);
-      const before = harness.now();
-      await end(harness, recent);
+  it("runs that ended long ago are removed with their parts, and no others", async (harness) => {
+    const [old, recent, active, theirs] = [
+      await start(harness, { id: runId("old") }),
+      await start(harness, { id: runId("recent") }),
+      await start(harness, { id: runId("active") }),
+      await start(harness, { tenant: anotherTenant }),
+    ];
+    await join(harness, old, [aResult(1)]);
+    for (const each of [old, theirs]) await end(harness, each);
+    await harness.advance(1_000);
+    const before = harness.now();
+    await end(harness, recent);
 
-      expect(await harness.runs.sweep(aTenant, before, 100)).toBe(1);
-      expect(await harness.runs.get(old)).toBeUndefined();
-      expect(await harness.runs.part(old, "start")).toBeUndefined();
-      expect(await harness.runs.part(old, "s1")).toBeUndefined();
-      for (const each of [recent, active, theirs]) {
-        expect(await harness.runs.get(each)).toBeDefined();
-        expect(await harness.runs.part(each, "start")).toBeDefined();
-      }
-      expect(await harness.runs.sweep(aTenant, before, 100)).toBe(0);
-    },
-  );
+    expect(await harness.runs.sweep(aTenant, before, 100)).toBe(1);
+    expect(await harness.runs.get(old)).toBeUndefined();
+    expect(await harness.runs.part(old, "start")).toBeUndefined();
+    expect(await harness.runs.part(old, "s1")).toBeUndefined();
+    for (const each of [recent, active, theirs]) {
+      expect(await harness.runs.get(each)).toBeDefined();
+      expect(await harness.runs.part(each, "start")).toBeDefined();
+    }
+    expect(await harness.runs.sweep(aTenant, before, 100)).toBe(0);
+  });
 
-  guarantee("a sweep removes no more than its limit", async (harness) => {
+  it("a sweep removes no more than its limit", async (harness) => {
     const runs: Run[] = [];
     for (const id of ids) runs.push(await start(harness, { id }));
     for (const run of runs) await end(harness, run);
@@ -50,7 +47,7 @@ export function sweeping(guarantee: RunsGuarantee): void {
     expect(await left()).toBe(0);
   });
 
-  guarantee("many starts beside a sweep of the earlier use make one next use", async (harness) => {
+  it("many starts beside a sweep of the earlier use make one next use", async (harness) => {
     const first = await start(harness);
     await end(harness, first);
     await harness.advance(1_000);
@@ -71,7 +68,7 @@ export function sweeping(guarantee: RunsGuarantee): void {
     expect(await harness.runs.get({ tenant: aTenant, id: first.id })).toEqual(started[0]);
   });
 
-  guarantee("the id of a swept run starts anew", async (harness) => {
+  it("the id of a swept run starts anew", async (harness) => {
     const first = await start(harness);
     await end(harness, first);
     await harness.advance(1_000);

@@ -30,42 +30,39 @@ async function rung({ alarms }: RunsHarness, shards = allShards): Promise<readon
   return all.flatMap((each) => (each.kind === "run" ? each.run.key : []));
 }
 
-export function waiting(guarantee: RunsGuarantee): void {
-  guarantee("a run is found by its root", async (harness) => {
+export function waiting(it: RunsGuarantee): void {
+  it("a run is found by its root", async (harness) => {
     const run = await start(harness);
 
     expect(await harness.runs.byRoot(run.root)).toEqual(run);
     expect(await harness.runs.byRoot(newId())).toBeUndefined();
   });
 
-  guarantee(
-    "runs that wait for an event are found by it, by their tenant, while they wait",
-    async (harness) => {
-      const later = harness.now() + 60_000;
-      const [one, two, theirs] = [
-        await start(harness, { id: runId("one") }),
-        await start(harness, { id: runId("two") }),
-        await start(harness, { tenant: anotherTenant }),
-      ];
-      expect(await waiters(harness)).toEqual([]);
-      for (const each of [one, two, theirs]) await wait(harness, each, 1, later);
-      await wait(harness, one, 2, later);
-      await wait(harness, two, 2, later, "another");
+  it("runs that wait for an event are found by it, by their tenant, while they wait", async (harness) => {
+    const later = harness.now() + 60_000;
+    const [one, two, theirs] = [
+      await start(harness, { id: runId("one") }),
+      await start(harness, { id: runId("two") }),
+      await start(harness, { tenant: anotherTenant }),
+    ];
+    expect(await waiters(harness)).toEqual([]);
+    for (const each of [one, two, theirs]) await wait(harness, each, 1, later);
+    await wait(harness, one, 2, later);
+    await wait(harness, two, 2, later, "another");
 
-      expect(await waiters(harness)).toEqual([one.key, two.key]);
-      expect(await waiters(harness, anotherTenant)).toEqual([theirs.key]);
-      expect(await waiters(harness, aTenant, "another")).toEqual([two.key]);
+    expect(await waiters(harness)).toEqual([one.key, two.key]);
+    expect(await waiters(harness, anotherTenant)).toEqual([theirs.key]);
+    expect(await waiters(harness, aTenant, "another")).toEqual([two.key]);
 
-      await join(harness, one, [aResult(1)]);
-      expect(await waiters(harness)).toEqual([one.key, two.key]);
-      await join(harness, one, [aResult(2)]);
-      await end(harness, two);
-      expect(await waiters(harness)).toEqual([]);
-      expect(await waiters(harness, aTenant, "another")).toEqual([]);
-    },
-  );
+    await join(harness, one, [aResult(1)]);
+    expect(await waiters(harness)).toEqual([one.key, two.key]);
+    await join(harness, one, [aResult(2)]);
+    await end(harness, two);
+    expect(await waiters(harness)).toEqual([]);
+    expect(await waiters(harness, aTenant, "another")).toEqual([]);
+  });
 
-  guarantee("runs that wait for one event are read page by page, each once", async (harness) => {
+  it("runs that wait for one event are read page by page, each once", async (harness) => {
     const runs: Run[] = [];
     for (const id of ["d", "b", "e", "a", "c"]) runs.push(await start(harness, { id: runId(id) }));
     for (const run of runs) await wait(harness, run, 1, harness.now() + 60_000);
@@ -79,27 +76,24 @@ export function waiting(guarantee: RunsGuarantee): void {
     expect(read.map(({ key }) => key).toSorted()).toEqual(runs.map(({ key }) => key).toSorted());
   });
 
-  guarantee(
-    "a run rings at the earliest deadline of its waits, and again after a while",
-    async (harness) => {
-      const at = harness.now() + 1_000;
-      const run = await start(harness);
-      await wait(harness, run, 1, at + 5_000);
-      await wait(harness, run, 2, at);
+  it("a run rings at the earliest deadline of its waits, and again after a while", async (harness) => {
+    const at = harness.now() + 1_000;
+    const run = await start(harness);
+    await wait(harness, run, 1, at + 5_000);
+    await wait(harness, run, 2, at);
 
-      expect(await harness.alarms.next(allShards, ["run"])).toBe(at);
-      expect(await rung(harness)).toEqual([]);
-      await harness.advance(1_000);
-      const others = allShards.filter((shard) => shard !== run.shard);
-      expect(await rung(harness, others)).toEqual([]);
-      expect(await rung(harness, [run.shard])).toEqual([run.key]);
-      expect(await rung(harness)).toEqual([]);
-      await harness.advance(limits.ringAheadMs);
-      expect(await rung(harness)).toEqual([run.key]);
-    },
-  );
+    expect(await harness.alarms.next(allShards, ["run"])).toBe(at);
+    expect(await rung(harness)).toEqual([]);
+    await harness.advance(1_000);
+    const others = allShards.filter((shard) => shard !== run.shard);
+    expect(await rung(harness, others)).toEqual([]);
+    expect(await rung(harness, [run.shard])).toEqual([run.key]);
+    expect(await rung(harness)).toEqual([]);
+    await harness.advance(limits.ringAheadMs);
+    expect(await rung(harness)).toEqual([run.key]);
+  });
 
-  guarantee("a run that no longer waits does not ring", async (harness) => {
+  it("a run that no longer waits does not ring", async (harness) => {
     const run = await start(harness);
     await wait(harness, run, 1, harness.now() + 1_000);
     await join(harness, run, [aResult(1)]);

@@ -5,33 +5,29 @@ import { aKey } from "../../builders/command.ts";
 import { newId } from "../../builders/message.ts";
 import { type TokenGuarantee } from "./harness.ts";
 
-export function deduplication(guarantee: TokenGuarantee): void {
-  guarantee("an unclaimed key goes to its first claimer", async ({ tokens }) => {
+export function deduplication(it: TokenGuarantee): void {
+  it("an unclaimed key goes to its first claimer", async ({ tokens }) => {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "mine" }]);
   });
 
-  guarantee(
-    "a claimed key is pending for others, with the id it was claimed for",
-    async ({ tokens }) => {
-      const first = entry("a");
-      await tokens.claim([first]);
+  it("a claimed key is pending for others, with the id it was claimed for", async ({ tokens }) => {
+    const first = entry("a");
+    await tokens.claim([first]);
 
-      expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
-    },
-  );
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
+  });
 
-  guarantee(
-    "a pending key may be claimed again for the same id, and both claims lead to one record",
-    async ({ tokens }) => {
-      const first = entry("a");
-      await tokens.claim([first]);
+  it("a pending key may be claimed again for the same id, and both claims lead to one record", async ({
+    tokens,
+  }) => {
+    const first = entry("a");
+    await tokens.claim([first]);
 
-      expect(await tokens.claim([first])).toEqual([{ kind: "mine" }]);
-      expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
-    },
-  );
+    expect(await tokens.claim([first])).toEqual([{ kind: "mine" }]);
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
+  });
 
-  guarantee("a confirmed key returns its id", async ({ tokens }) => {
+  it("a confirmed key returns its id", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await tokens.confirm([first]);
@@ -40,28 +36,27 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(await tokens.claim([first])).toEqual([{ kind: "done", id: first.id }]);
   });
 
-  guarantee(
-    "a key whose record does not exist is free for one claimer, however often that is claimed",
-    async ({ tokens }) => {
-      const [gone, next, last] = [entry("a"), entry("a"), entry("a")];
-      await tokens.claim([gone]);
-      await tokens.confirm([gone]);
+  it("a key whose record does not exist is free for one claimer, however often that is claimed", async ({
+    tokens,
+  }) => {
+    const [gone, next, last] = [entry("a"), entry("a"), entry("a")];
+    await tokens.claim([gone]);
+    await tokens.confirm([gone]);
 
-      const instead = { ...next, instead: gone.id };
-      expect(await tokens.claim([instead])).toEqual([{ kind: "mine" }]);
-      expect(await tokens.claim([{ ...last, instead: gone.id }])).toEqual([
-        { kind: "pending", id: next.id },
-      ]);
-      expect(await tokens.claim([last])).toEqual([{ kind: "pending", id: next.id }]);
-      await tokens.confirm([next]);
-      expect(await tokens.claim([{ ...last, instead: gone.id }])).toEqual([
-        { kind: "done", id: next.id },
-      ]);
-      expect(await tokens.claim([last])).toEqual([{ kind: "done", id: next.id }]);
-    },
-  );
+    const instead = { ...next, instead: gone.id };
+    expect(await tokens.claim([instead])).toEqual([{ kind: "mine" }]);
+    expect(await tokens.claim([{ ...last, instead: gone.id }])).toEqual([
+      { kind: "pending", id: next.id },
+    ]);
+    expect(await tokens.claim([last])).toEqual([{ kind: "pending", id: next.id }]);
+    await tokens.confirm([next]);
+    expect(await tokens.claim([{ ...last, instead: gone.id }])).toEqual([
+      { kind: "done", id: next.id },
+    ]);
+    expect(await tokens.claim([last])).toEqual([{ kind: "done", id: next.id }]);
+  });
 
-  guarantee("a confirmation of another id leaves a pending key unchanged", async ({ tokens }) => {
+  it("a confirmation of another id leaves a pending key unchanged", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await tokens.confirm([entry("a")]);
@@ -69,7 +64,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "pending", id: first.id }]);
   });
 
-  guarantee("a confirmation of another id leaves a confirmed key unchanged", async ({ tokens }) => {
+  it("a confirmation of another id leaves a confirmed key unchanged", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await tokens.confirm([first]);
@@ -78,17 +73,14 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
   });
 
-  guarantee(
-    "a confirmation sets a key that has expired, since its record exists",
-    async ({ tokens }) => {
-      const first = entry("a");
-      await tokens.confirm([first]);
+  it("a confirmation sets a key that has expired, since its record exists", async ({ tokens }) => {
+    const first = entry("a");
+    await tokens.confirm([first]);
 
-      expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
-    },
-  );
+    expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
+  });
 
-  guarantee("a second confirmation changes nothing", async ({ tokens }) => {
+  it("a second confirmation changes nothing", async ({ tokens }) => {
     const first = entry("a");
     await tokens.claim([first]);
     await Promise.all([tokens.confirm([first]), tokens.confirm([first])]);
@@ -97,7 +89,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(await tokens.claim([entry("a")])).toEqual([{ kind: "done", id: first.id }]);
   });
 
-  guarantee("each key of a call has its own result, in order", async ({ tokens }) => {
+  it("each key of a call has its own result, in order", async ({ tokens }) => {
     const [done, pending] = [entry("done"), entry("pending")];
     await tokens.claim([done, pending]);
     await tokens.confirm([done]);
@@ -119,7 +111,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     await tokens.confirm([]);
   });
 
-  guarantee("10,000 keys are claimed and confirmed in one call each", async ({ tokens }) => {
+  it("10,000 keys are claimed and confirmed in one call each", async ({ tokens }) => {
     const entries = Array.from({ length: 10_000 }, (_, i) => entry(`endpoint ${i}`));
 
     const claimed = await tokens.claim(entries);
@@ -130,23 +122,23 @@ export function deduplication(guarantee: TokenGuarantee): void {
     expect(again).toEqual(entries.map(({ id }) => ({ kind: "done", id })));
   });
 
-  guarantee(
-    "of 50 publishers of one key exactly one gets it, and the others get its id",
-    async ({ tokens, other = tokens }) => {
-      const entries = Array.from({ length: 50 }, () => entry("a"));
+  it("of 50 publishers of one key exactly one gets it, and the others get its id", async ({
+    tokens,
+    other = tokens,
+  }) => {
+    const entries = Array.from({ length: 50 }, () => entry("a"));
 
-      const answers = await Promise.all(
-        entries.map((each, i) => (i % 2 === 0 ? tokens : other).claim([each])),
-      );
+    const answers = await Promise.all(
+      entries.map((each, i) => (i % 2 === 0 ? tokens : other).claim([each])),
+    );
 
-      const winners = entries.filter((_, i) => answers[i]?.[0]?.kind === "mine");
-      expect(winners).toHaveLength(1);
-      const heard = answers.flat().flatMap((answer) => (answer.kind === "mine" ? [] : [answer]));
-      expect(heard).toEqual(heard.map(() => ({ kind: "pending", id: winners[0]?.id })));
-    },
-  );
+    const winners = entries.filter((_, i) => answers[i]?.[0]?.kind === "mine");
+    expect(winners).toHaveLength(1);
+    const heard = answers.flat().flatMap((answer) => (answer.kind === "mine" ? [] : [answer]));
+    expect(heard).toEqual(heard.map(() => ({ kind: "pending", id: winners[0]?.id })));
+  });
 
-  guarantee(
+  it(
     "an unconfirmed key is pending for the length of a window, and then free again",
     async ({ tokens, advance }) => {
       const first = entry("a");
@@ -162,7 +154,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     pendingMs + marginMs,
   );
 
-  guarantee(
+  it(
     "a take-over starts the pending time of the key again",
     async ({ tokens, advance }) => {
       const first = entry("a");
@@ -176,7 +168,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
     pendingMs + marginMs,
   );
 
-  guarantee(
+  it(
     "a window lasts ten minutes from its confirmation",
     async ({ tokens, advance }) => {
       const first = entry("a");

@@ -14,9 +14,9 @@ const ids = (count: number): readonly MessageId[] => Array.from({ length: count 
 
 export function flowSlots(anyGuarantee: TokenGuarantee): void {
   strangers(anyGuarantee);
-  const guarantee = onKnownLanes(anyGuarantee);
+  const it = onKnownLanes(anyGuarantee);
 
-  guarantee("free slots go to the first in order", async ({ tokens }) => {
+  it("free slots go to the first in order", async ({ tokens }) => {
     const line = ids(5);
 
     const { granted } = await tokens.acquire(lane, line, threeAtOnce);
@@ -26,7 +26,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect((await tokens.acquire(lane, [], threeAtOnce)).granted).toEqual([]);
   });
 
-  guarantee("a full lane grants nothing until a slot is released", async ({ tokens }) => {
+  it("a full lane grants nothing until a slot is released", async ({ tokens }) => {
     const [first, second, third, fourth] = ids(4);
     if (!first || !second || !third || !fourth) throw new Error("unreachable");
     await tokens.acquire(lane, [first, second, third], threeAtOnce);
@@ -59,7 +59,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee("a holder that acquires again keeps its one slot", async ({ tokens }) => {
+  it("a holder that acquires again keeps its one slot", async ({ tokens }) => {
     const [holder, second] = ids(2);
     if (!holder || !second) throw new Error("unreachable");
     const one: FlowLimits = { parallelism: 1, periodMs: 1_000 };
@@ -71,49 +71,47 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect((await tokens.peek(lane)).slots).toBe(1);
   });
 
-  guarantee(
-    "a reset begins an empty window, and an earlier token does not return to it",
-    async ({ tokens }) => {
-      const before = ids(3);
-      await tokens.acquire(lane, before, threePerTenSeconds);
-      const full = await tokens.acquire(lane, ids(1), threePerTenSeconds);
+  it("a reset begins an empty window, and an earlier token does not return to it", async ({
+    tokens,
+  }) => {
+    const before = ids(3);
+    await tokens.acquire(lane, before, threePerTenSeconds);
+    const full = await tokens.acquire(lane, ids(1), threePerTenSeconds);
 
-      const window = await tokens.resetRate(lane);
-      const after = await tokens.acquire(lane, ids(3), threePerTenSeconds);
-      await tokens.release(lane, before);
-      const spent = await tokens.acquire(lane, ids(1), threePerTenSeconds);
+    const window = await tokens.resetRate(lane);
+    const after = await tokens.acquire(lane, ids(3), threePerTenSeconds);
+    await tokens.release(lane, before);
+    const spent = await tokens.acquire(lane, ids(1), threePerTenSeconds);
 
-      expect(full.granted).toEqual([]);
-      expect(window).toEqual({ startedAt: expect.any(Number), count: 0 });
-      expect(after.granted).toHaveLength(3);
-      expect(after.window).toEqual({ startedAt: window.startedAt, count: 3 });
-      expect(spent.granted).toEqual([]);
-    },
-  );
+    expect(full.granted).toEqual([]);
+    expect(window).toEqual({ startedAt: expect.any(Number), count: 0 });
+    expect(after.granted).toHaveLength(3);
+    expect(after.window).toEqual({ startedAt: window.startedAt, count: 3 });
+    expect(spent.granted).toEqual([]);
+  });
 
-  guarantee("lanes do not share their slots", async ({ tokens }) => {
+  it("lanes do not share their slots", async ({ tokens }) => {
     await tokens.acquire(lane, ids(3), threeAtOnce);
 
     expect((await tokens.acquire(otherLane, ids(3), threeAtOnce)).granted).toHaveLength(3);
   });
 
-  guarantee(
-    "a release of a slot that is not held, or a second release, frees no other slot",
-    async ({ tokens }) => {
-      const [first, ...others] = ids(4);
-      if (!first) throw new Error("unreachable");
-      await tokens.acquire(lane, [first, ...others], threeAtOnce);
-      await tokens.release(lane, [first]);
-      await tokens.release(lane, [first]);
-      await tokens.release(lane, ids(2));
-      await tokens.release(otherLane, others);
-      await tokens.release(lane, []);
+  it("a release of a slot that is not held, or a second release, frees no other slot", async ({
+    tokens,
+  }) => {
+    const [first, ...others] = ids(4);
+    if (!first) throw new Error("unreachable");
+    await tokens.acquire(lane, [first, ...others], threeAtOnce);
+    await tokens.release(lane, [first]);
+    await tokens.release(lane, [first]);
+    await tokens.release(lane, ids(2));
+    await tokens.release(otherLane, others);
+    await tokens.release(lane, []);
 
-      expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
-    },
-  );
+    expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
+  });
 
-  guarantee(
+  it(
     "a slot that is neither renewed nor released ends with its lease",
     async ({ tokens, advance }) => {
       await tokens.acquire(lane, ids(3), threeAtOnce);
@@ -128,7 +126,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee(
+  it(
     "a renewed slot is held, and a lost one is named",
     async ({ tokens, advance }) => {
       const [kept, dropped, released] = ids(3);
@@ -148,7 +146,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee("a changed limit applies at once, lower or higher", async ({ tokens }) => {
+  it("a changed limit applies at once, lower or higher", async ({ tokens }) => {
     await tokens.acquire(lane, ids(2), threeAtOnce);
 
     const lower = await tokens.acquire(lane, ids(2), { parallelism: 1, periodMs: 1_000 });
@@ -158,60 +156,59 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect(higher.granted).toHaveLength(3);
   });
 
-  guarantee(
-    "of 50 granters at once no more than the limit get a slot",
-    async ({ tokens, other = tokens }) => {
-      const acquired = await Promise.all(
-        Array.from({ length: 50 }, (_, i) =>
-          (i % 2 === 0 ? tokens : other).acquire(lane, ids(2), threeAtOnce),
-        ),
-      );
+  it("of 50 granters at once no more than the limit get a slot", async ({
+    tokens,
+    other = tokens,
+  }) => {
+    const acquired = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        (i % 2 === 0 ? tokens : other).acquire(lane, ids(2), threeAtOnce),
+      ),
+    );
 
-      expect(acquired.flatMap(({ granted }) => granted)).toHaveLength(3);
-    },
-  );
+    expect(acquired.flatMap(({ granted }) => granted)).toHaveLength(3);
+  });
 
-  guarantee(
-    "a window begins with its first dispatch and grants up to the rate, whatever has finished",
-    async ({ tokens, now }) => {
-      const from = now();
-      const first = await tokens.acquire(lane, ids(2), threePerTenSeconds);
-      await finish(tokens, first.granted);
-      const second = await tokens.acquire(lane, ids(5), threePerTenSeconds);
+  it("a window begins with its first dispatch and grants up to the rate, whatever has finished", async ({
+    tokens,
+    now,
+  }) => {
+    const from = now();
+    const first = await tokens.acquire(lane, ids(2), threePerTenSeconds);
+    await finish(tokens, first.granted);
+    const second = await tokens.acquire(lane, ids(5), threePerTenSeconds);
 
-      const startedAt = first.window?.startedAt ?? Number.NaN;
-      expect(first.granted).toHaveLength(2);
-      expect(first.window?.count).toBe(2);
-      expect(startedAt).toBeGreaterThanOrEqual(from - marginMs);
-      expect(startedAt).toBeLessThanOrEqual(now() + marginMs);
-      expect(second.granted).toHaveLength(1);
-      expect(second).toMatchObject({
-        window: { startedAt, count: 3 },
-      });
-      expect(second.opensInMs).toBeGreaterThan(10_000 - marginMs);
-      expect(second.opensInMs).toBeLessThanOrEqual(10_000);
-      expect((await tokens.peek(lane)).window).toEqual({ startedAt, count: 3 });
-    },
-  );
+    const startedAt = first.window?.startedAt ?? Number.NaN;
+    expect(first.granted).toHaveLength(2);
+    expect(first.window?.count).toBe(2);
+    expect(startedAt).toBeGreaterThanOrEqual(from - marginMs);
+    expect(startedAt).toBeLessThanOrEqual(now() + marginMs);
+    expect(second.granted).toHaveLength(1);
+    expect(second).toMatchObject({
+      window: { startedAt, count: 3 },
+    });
+    expect(second.opensInMs).toBeGreaterThan(10_000 - marginMs);
+    expect(second.opensInMs).toBeLessThanOrEqual(10_000);
+    expect((await tokens.peek(lane)).window).toEqual({ startedAt, count: 3 });
+  });
 
-  guarantee(
-    "a window ends after its period, and the next begins with its own first dispatch",
-    async ({ tokens, advance }) => {
-      const short: FlowLimits = { rate: 2, periodMs: 5_000 };
-      const first = await tokens.acquire(lane, ids(2), short);
-      const full = await tokens.acquire(lane, ids(1), short);
-      await advance(5_500);
-      const next = await tokens.acquire(lane, ids(3), short);
+  it("a window ends after its period, and the next begins with its own first dispatch", async ({
+    tokens,
+    advance,
+  }) => {
+    const short: FlowLimits = { rate: 2, periodMs: 5_000 };
+    const first = await tokens.acquire(lane, ids(2), short);
+    const full = await tokens.acquire(lane, ids(1), short);
+    await advance(5_500);
+    const next = await tokens.acquire(lane, ids(3), short);
 
-      expect(full.granted).toEqual([]);
-      expect(next.granted).toHaveLength(2);
-      expect(next.window?.count).toBe(2);
-      expect(next.window?.startedAt).toBeGreaterThanOrEqual((first.window?.startedAt ?? 0) + 5_000);
-    },
-    5_500,
-  );
+    expect(full.granted).toEqual([]);
+    expect(next.granted).toHaveLength(2);
+    expect(next.window?.count).toBe(2);
+    expect(next.window?.startedAt).toBeGreaterThanOrEqual((first.window?.startedAt ?? 0) + 5_000);
+  }, 5_500);
 
-  guarantee("parallelism and rate apply together", async ({ tokens }) => {
+  it("parallelism and rate apply together", async ({ tokens }) => {
     const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 10_000 };
     const first = await tokens.acquire(lane, ids(9), both);
     await finish(tokens, first.granted);
@@ -223,39 +220,35 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect(third.opensInMs).toBeDefined();
   });
 
-  guarantee(
-    "a message with an unused slot gets it again without another dispatch",
-    async ({ tokens }) => {
-      const [first, second] = ids(2);
-      if (!first || !second) throw new Error("unreachable");
-      await tokens.acquire(lane, [first, second], threePerTenSeconds);
+  it("a message with an unused slot gets it again without another dispatch", async ({ tokens }) => {
+    const [first, second] = ids(2);
+    if (!first || !second) throw new Error("unreachable");
+    await tokens.acquire(lane, [first, second], threePerTenSeconds);
 
-      const again = await tokens.acquire(lane, [first, second, ...ids(2)], threePerTenSeconds);
-      const full = await tokens.acquire(lane, [first, ...ids(1)], threePerTenSeconds);
+    const again = await tokens.acquire(lane, [first, second, ...ids(2)], threePerTenSeconds);
+    const full = await tokens.acquire(lane, [first, ...ids(1)], threePerTenSeconds);
 
-      expect(again.granted.slice(0, 2)).toEqual([first, second]);
-      expect(again.granted).toHaveLength(3);
-      expect(again.window?.count).toBe(3);
-      expect(full.granted).toEqual([first]);
-    },
-  );
+    expect(again.granted.slice(0, 2)).toEqual([first, second]);
+    expect(again.granted).toHaveLength(3);
+    expect(again.window?.count).toBe(3);
+    expect(full.granted).toEqual([first]);
+  });
 
-  guarantee(
-    "a slot that is released before its call begins gives its dispatch back",
-    async ({ tokens }) => {
-      const [unused, used] = ids(2);
-      if (!unused || !used) throw new Error("unreachable");
-      await tokens.acquire(lane, [unused, used], threePerTenSeconds);
-      await tokens.use(lane, [used]);
-      await tokens.release(lane, [unused, used]);
-      await tokens.release(lane, [unused, used]);
+  it("a slot that is released before its call begins gives its dispatch back", async ({
+    tokens,
+  }) => {
+    const [unused, used] = ids(2);
+    if (!unused || !used) throw new Error("unreachable");
+    await tokens.acquire(lane, [unused, used], threePerTenSeconds);
+    await tokens.use(lane, [used]);
+    await tokens.release(lane, [unused, used]);
+    await tokens.release(lane, [unused, used]);
 
-      expect((await tokens.peek(lane)).window?.count).toBe(1);
-      expect((await tokens.acquire(lane, ids(5), threePerTenSeconds)).granted).toHaveLength(2);
-    },
-  );
+    expect((await tokens.peek(lane)).window?.count).toBe(1);
+    expect((await tokens.acquire(lane, ids(5), threePerTenSeconds)).granted).toHaveLength(2);
+  });
 
-  guarantee(
+  it(
     "a grant that ends unused gives its slot and its dispatch back",
     async ({ tokens, advance }) => {
       const perHour: FlowLimits = { rate: 3, parallelism: 3, periodMs: 3_600_000 };
@@ -274,7 +267,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee(
+  it(
     "a lane whose slot ended in use grants nothing until it is told which calls run",
     async ({ tokens, advance }) => {
       const [running, ended] = ids(2);
@@ -293,7 +286,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee(
+  it(
     "a call with a proven lease has its slot again after the slot was lost",
     async ({ tokens, advance }) => {
       const line = ids(3);
@@ -309,7 +302,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee("a message without a free slot costs no dispatch", async ({ tokens }) => {
+  it("a message without a free slot costs no dispatch", async ({ tokens }) => {
     const both: FlowLimits = { parallelism: 1, rate: 2, periodMs: 10_000 };
     const first = await tokens.acquire(lane, ids(5), both);
     for (let i = 0; i < 5; i++) await tokens.acquire(lane, ids(1), both);
@@ -319,7 +312,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   });
 
   for (const seed of [1, 2, 3, 4, 5]) {
-    guarantee(
+    it(
       `no interleaving of granters, finishers and time exceeds parallelism or rate (seed ${seed})`,
       (harness) => interleave(harness, seed),
       stepsMax * stepMsMax,
@@ -334,9 +327,9 @@ async function finish(tokens: TokenStore, done: readonly MessageId[]): Promise<v
 
 /** Restores the lanes before each proof, as every granter does before it asks for slots of an unknown lane. */
 const onKnownLanes =
-  (guarantee: TokenGuarantee): TokenGuarantee =>
+  (it: TokenGuarantee): TokenGuarantee =>
   (title, prove, waitMs) =>
-    guarantee(
+    it(
       title,
       async (harness) => {
         for (const each of [lane, otherLane]) await harness.tokens.restore(each, [], undefined);
@@ -345,8 +338,8 @@ const onKnownLanes =
       waitMs,
     );
 
-function strangers(guarantee: TokenGuarantee): void {
-  guarantee("a flushed store does not know its lanes until it is told", async ({ tokens }) => {
+function strangers(it: TokenGuarantee): void {
+  it("a flushed store does not know its lanes until it is told", async ({ tokens }) => {
     const { isUnknown } = await tokens.acquire(lane, ids(1), threeAtOnce);
     await tokens.restore(lane, [], undefined);
 
@@ -355,46 +348,46 @@ function strangers(guarantee: TokenGuarantee): void {
     expect((await tokens.acquire(otherLane, ids(1), threeAtOnce)).isUnknown).toBe(true);
   });
 
-  guarantee(
-    "a lane counts the holders that it was told until their time, and the window, too",
-    async ({ tokens, now }) => {
-      const [holder, expired] = ids(2);
-      if (!holder || !expired) throw new Error("unreachable");
-      const window = { startedAt: now() - 1_000, count: 2 };
-      const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 60_000 };
-      const holders = [
-        { id: holder, leftMs: 20_000 },
-        { id: expired, leftMs: -1_000 },
-      ];
+  it("a lane counts the holders that it was told until their time, and the window, too", async ({
+    tokens,
+    now,
+  }) => {
+    const [holder, expired] = ids(2);
+    if (!holder || !expired) throw new Error("unreachable");
+    const window = { startedAt: now() - 1_000, count: 2 };
+    const both: FlowLimits = { parallelism: 2, rate: 3, periodMs: 60_000 };
+    const holders = [
+      { id: holder, leftMs: 20_000 },
+      { id: expired, leftMs: -1_000 },
+    ];
 
-      await tokens.restore(lane, holders, window);
+    await tokens.restore(lane, holders, window);
 
-      expect(await tokens.peek(lane)).toEqual({ slots: 1, window });
-      expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
-      expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 3 });
-      expect(await tokens.use(lane, [holder])).toEqual([]);
-    },
-  );
+    expect(await tokens.peek(lane)).toEqual({ slots: 1, window });
+    expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
+    expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 3 });
+    expect(await tokens.use(lane, [holder])).toEqual([]);
+  });
 
-  guarantee(
-    "a lane that is told by two at once, or after a grant, keeps every slot",
-    async ({ tokens, other = tokens }) => {
-      const [holder] = ids(1);
-      if (!holder) throw new Error("unreachable");
-      const holders = [{ id: holder, leftMs: 20_000 }];
-      await Promise.all([
-        tokens.restore(lane, holders, undefined),
-        other.restore(lane, holders, undefined),
-      ]);
-      await tokens.acquire(lane, ids(1), threeAtOnce);
-      await tokens.restore(lane, holders, undefined);
+  it("a lane that is told by two at once, or after a grant, keeps every slot", async ({
+    tokens,
+    other = tokens,
+  }) => {
+    const [holder] = ids(1);
+    if (!holder) throw new Error("unreachable");
+    const holders = [{ id: holder, leftMs: 20_000 }];
+    await Promise.all([
+      tokens.restore(lane, holders, undefined),
+      other.restore(lane, holders, undefined),
+    ]);
+    await tokens.acquire(lane, ids(1), threeAtOnce);
+    await tokens.restore(lane, holders, undefined);
 
-      expect((await tokens.peek(lane)).slots).toBe(2);
-      expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
-    },
-  );
+    expect((await tokens.peek(lane)).slots).toBe(2);
+    expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
+  });
 
-  guarantee("a lane that is told again keeps its later dispatches", async ({ tokens, now }) => {
+  it("a lane that is told again keeps its later dispatches", async ({ tokens, now }) => {
     const window = { startedAt: now() - 1_000, count: 2 };
     const rate: FlowLimits = { rate: 9, periodMs: 60_000 };
     await tokens.restore(lane, [], window);
@@ -406,11 +399,11 @@ function strangers(guarantee: TokenGuarantee): void {
     expect((await tokens.peek(lane)).window).toEqual({ startedAt: window.startedAt, count: 5 });
   });
 
-  guarantee("an unused lane has no slots and no window", async ({ tokens }) => {
+  it("an unused lane has no slots and no window", async ({ tokens }) => {
     expect(await tokens.peek(lane)).toEqual({ slots: 0 });
   });
 
-  guarantee("an unknown lane grants nothing, and stays unknown when asked", async ({ tokens }) => {
+  it("an unknown lane grants nothing, and stays unknown when asked", async ({ tokens }) => {
     const line = ids(2);
 
     const unknown = { granted: [], isUnknown: true };

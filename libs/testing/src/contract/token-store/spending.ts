@@ -3,8 +3,8 @@ import { type TokenGuarantee } from "./harness.ts";
 
 const hourMs = 3_600_000;
 
-export function spending(guarantee: TokenGuarantee): void {
-  guarantee("spending is counted under its name, up to its bound", async ({ tokens }) => {
+export function spending(it: TokenGuarantee): void {
+  it("spending is counted under its name, up to its bound", async ({ tokens }) => {
     const spend = (n: number, name = "a") => tokens.spend(name, n, 10, hourMs);
 
     expect(await spend(4)).toEqual({ isWithin: true, left: 6 });
@@ -14,7 +14,7 @@ export function spending(guarantee: TokenGuarantee): void {
     expect(await spend(1, "b")).toEqual({ isWithin: true, left: 9 });
   });
 
-  guarantee("spending may be given back, also beyond the bound", async ({ tokens }) => {
+  it("spending may be given back, also beyond the bound", async ({ tokens }) => {
     await tokens.spend("a", 10, 10, hourMs);
     await tokens.spend("a", -4, Number.MAX_SAFE_INTEGER, hourMs);
 
@@ -22,7 +22,7 @@ export function spending(guarantee: TokenGuarantee): void {
     expect(await tokens.spend("a", 4, 10, hourMs)).toEqual({ isWithin: true, left: 0 });
   });
 
-  guarantee("many that spend at once never exceed the bound", async (harness) => {
+  it("many that spend at once never exceed the bound", async (harness) => {
     const { tokens, other = tokens } = harness;
     const spent = await Promise.all(
       Array.from({ length: 40 }, (_, i) => (i % 2 ? tokens : other).spend("a", 1, 25, hourMs)),
@@ -31,17 +31,14 @@ export function spending(guarantee: TokenGuarantee): void {
     expect(spent.filter(({ isWithin }) => isWithin)).toHaveLength(25);
   });
 
-  guarantee(
-    "a lowered bound leaves nothing to spend, and takes nothing back",
-    async ({ tokens }) => {
-      await tokens.spend("a", 8, 10, hourMs);
+  it("a lowered bound leaves nothing to spend, and takes nothing back", async ({ tokens }) => {
+    await tokens.spend("a", 8, 10, hourMs);
 
-      expect(await tokens.spend("a", 1, 5, hourMs)).toEqual({ isWithin: false, left: 0 });
-      expect(await tokens.spend("a", 2, 10, hourMs)).toEqual({ isWithin: true, left: 0 });
-    },
-  );
+    expect(await tokens.spend("a", 1, 5, hourMs)).toEqual({ isWithin: false, left: 0 });
+    expect(await tokens.spend("a", 2, 10, hourMs)).toEqual({ isWithin: true, left: 0 });
+  });
 
-  guarantee("spending is forgotten after its time", async ({ advance, tokens }) => {
+  it("spending is forgotten after its time", async ({ advance, tokens }) => {
     await tokens.spend("a", 10, 10, 500);
     await advance(600);
 

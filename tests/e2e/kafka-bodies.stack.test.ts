@@ -1,6 +1,6 @@
 /** Tests which parts of messages are in Kafka, by reading the topics as any client of the brokers may. */
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { type RunningServices, startServices } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
 import { Kafka, logLevel } from "kafkajs";
@@ -10,7 +10,7 @@ import { Destination } from "./destination.ts";
 const stores = testStores();
 const room = `bodies-${randomBytes(6).toString("hex")}`;
 const canary = `canary-${randomBytes(8).toString("hex")}`;
-const timeoutMs = 180_000;
+jest.setTimeout(180_000);
 let destination: Destination;
 let services: RunningServices;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
     envOf: (service, number) =>
       service === "gateway" ? { POSTHASTE_KAFKA_BODIES: number === 1 ? "on" : "off" } : {},
   });
-}, timeoutMs);
+});
 afterAll(async () => {
   await services.stop();
   await destination.stop();
@@ -79,40 +79,32 @@ async function standsInKafka(): Promise<string> {
 }
 
 describe("the topics of Kafka", () => {
-  it(
-    "hold bodies and forwarded headers of plain messages, and none of those with redactions",
-    async () => {
-      const client = clientOf(1);
-      let nth = 0;
-      await eventually(
-        async () => {
-          await publish(client, `plain-${nth++}`);
-          return standsInKafka();
-        },
-        (stands) => stands.includes(`${canary}-body-plain`),
-        60_000,
-      );
-      await publish(client, "redacted", { "service-redact-fields": "body,header" });
+  it("hold bodies and forwarded headers of plain messages, and none of those with redactions", async () => {
+    const client = clientOf(1);
+    let nth = 0;
+    await eventually(
+      async () => {
+        await publish(client, `plain-${nth++}`);
+        return standsInKafka();
+      },
+      (stands) => stands.includes(`${canary}-body-plain`),
+      60_000,
+    );
+    await publish(client, "redacted", { "service-redact-fields": "body,header" });
 
-      const stands = await standsInKafka();
+    const stands = await standsInKafka();
 
-      expect(stands).toContain(`${canary}-header-plain`);
-      expect(stands).not.toMatch(/(body|header)-redacted/);
-    },
-    timeoutMs,
-  );
+    expect(stands).toContain(`${canary}-header-plain`);
+    expect(stands).not.toMatch(/(body|header)-redacted/);
+  });
 
-  it(
-    "hold no body when the setting of the gateways keeps bodies out",
-    async () => {
-      const client = clientOf(2);
-      for (let nth = 0; nth < 5; nth++) await publish(client, `kept-out-${nth}`);
+  it("hold no body when the setting of the gateways keeps bodies out", async () => {
+    const client = clientOf(2);
+    for (let nth = 0; nth < 5; nth++) await publish(client, `kept-out-${nth}`);
 
-      const stands = await standsInKafka();
+    const stands = await standsInKafka();
 
-      expect(stands).toContain("message.due");
-      expect(stands).not.toContain(`${canary}-body-kept-out`);
-    },
-    timeoutMs,
-  );
+    expect(stands).toContain("message.due");
+    expect(stands).not.toContain(`${canary}-body-kept-out`);
+  });
 });

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Destination } from "./destination.ts";
 import { developmentToken, ServerProcess } from "./server-process.ts";
 
 const openFilesMax = 256;
-const patienceMs = 180_000;
+jest.setTimeout(180_000);
 
 const folder = temporaryFolder();
 let port: number;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   );
   destination = await Destination.start();
   await server.start();
-}, patienceMs);
+});
 afterAll(async () => {
   agent.destroy();
   await server.stop();
@@ -78,42 +78,31 @@ describe("a process that may have 256 files open", () => {
     expect(said[0]).toContain(String(openFilesMax));
   });
 
-  it(
-    "continues under a flood of connections and through checkpoints, and delivers what it accepted",
-    async () => {
-      const messages = 400;
-      const body = Buffer.alloc(100 * 1024, 1);
-      await Promise.all(Array.from({ length: 8 }, () => publish("/before", body)));
-      const sockets = [...(await crowd(600, port)), ...(await crowd(300, port + 1))];
+  it("continues under a flood of connections and through checkpoints, and delivers what it accepted", async () => {
+    const messages = 400;
+    const body = Buffer.alloc(100 * 1024, 1);
+    await Promise.all(Array.from({ length: 8 }, () => publish("/before", body)));
+    const sockets = [...(await crowd(600, port)), ...(await crowd(300, port + 1))];
 
-      const statuses = await Promise.all(
-        Array.from({ length: messages }, () => publish("/flooded", body)),
-      );
-      for (const socket of sockets) socket.destroy();
+    const statuses = await Promise.all(
+      Array.from({ length: messages }, () => publish("/flooded", body)),
+    );
+    for (const socket of sockets) socket.destroy();
 
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      await destination.arrivals("/flooded", messages, 120_000);
-    },
-    patienceMs,
-  );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await destination.arrivals("/flooded", messages, 120_000);
+  });
 
-  it(
-    "closes idle connections when calls need their files, however many destinations there are",
-    async () => {
-      const hosts = Array.from(
-        { length: 500 },
-        (_, n) => `host-${n}.localhost:${destination.port}`,
-      );
+  it("closes idle connections when calls need their files, however many destinations there are", async () => {
+    const hosts = Array.from({ length: 500 }, (_, n) => `host-${n}.localhost:${destination.port}`);
 
-      const statuses = await Promise.all(
-        hosts.map((host) => publishTo(`http://${host}/many`, Buffer.from("x"))),
-      );
-      await destination.arrivals("/many", hosts.length, 120_000);
+    const statuses = await Promise.all(
+      hosts.map((host) => publishTo(`http://${host}/many`, Buffer.from("x"))),
+    );
+    await destination.arrivals("/many", hosts.length, 120_000);
 
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(destination.at("/many")).toHaveLength(hosts.length);
-      expect(server.output).not.toContain("attempt.deferred");
-    },
-    patienceMs,
-  );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(destination.at("/many")).toHaveLength(hosts.length);
+    expect(server.output).not.toContain("attempt.deferred");
+  });
 });

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "@jest/globals";
+import { describe, expect, it, jest } from "@jest/globals";
 import { hasPrometheus, promtool } from "@posthaste/local";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { stringify } from "yaml";
 import { alerts } from "./alerts.ts";
 
 /** Prometheus' own tools may have to be fetched. */
-const msMax = 10 * 60_000;
+jest.setTimeout(10 * 60_000);
 
 /** Samples once a minute: one hour of trouble, then three good ones. */
 const gauge = (bad: number, well = 0) => `${bad}x60 ${well}x180`;
@@ -65,48 +65,36 @@ describeRules(
   () => {
     const folder = temporaryFolder();
 
-    it(
-      "are rules to Prometheus",
-      async () => {
-        expect(await promtool(["check", "rules", rules])).toContain("SUCCESS");
-      },
-      msMax,
-    );
+    it("are rules to Prometheus", async () => {
+      expect(await promtool(["check", "rules", rules])).toContain("SUCCESS");
+    });
 
-    it(
-      "are read by the Prometheus of Compose, whose configuration is one to it",
-      async () => {
-        const said = await promtool(["check", "config", "--syntax-only", composed]);
+    it("are read by the Prometheus of Compose, whose configuration is one to it", async () => {
+      const said = await promtool(["check", "config", "--syntax-only", composed]);
 
-        expect(said).toContain("SUCCESS");
-      },
-      msMax,
-    );
+      expect(said).toContain("SUCCESS");
+    });
 
-    it.each(alerts)(
-      "$name fires in trouble and ends with it",
-      async ({ name, for: holds }) => {
-        const series = Object.entries(troubles[name] ?? {});
-        const firing = `count(ALERTS{alertname="${name}",alertstate="firing"})`;
-        const file = join(folder, `${name}.yaml`);
-        const test = {
-          interval: "1m",
-          input_series: series.map(([metric, values]) => ({ series: metric, values })),
-          promql_expr_test: [
-            // The alert must not fire before its `for` has passed.
-            ...(holds === "0s" ? [] : [{ expr: firing, eval_time: "0m", exp_samples: [] }]),
-            { expr: firing, eval_time: firesAt, exp_samples: [{ labels: "{}", value: 1 }] },
-            { expr: firing, eval_time: isWellAt, exp_samples: [] },
-          ],
-        };
-        writeFileSync(
-          file,
-          stringify({ rule_files: [rules], evaluation_interval: "1m", tests: [test] }),
-        );
+    it.each(alerts)("$name fires in trouble and ends with it", async ({ name, for: holds }) => {
+      const series = Object.entries(troubles[name] ?? {});
+      const firing = `count(ALERTS{alertname="${name}",alertstate="firing"})`;
+      const file = join(folder, `${name}.yaml`);
+      const test = {
+        interval: "1m",
+        input_series: series.map(([metric, values]) => ({ series: metric, values })),
+        promql_expr_test: [
+          // The alert must not fire before its `for` has passed.
+          ...(holds === "0s" ? [] : [{ expr: firing, eval_time: "0m", exp_samples: [] }]),
+          { expr: firing, eval_time: firesAt, exp_samples: [{ labels: "{}", value: 1 }] },
+          { expr: firing, eval_time: isWellAt, exp_samples: [] },
+        ],
+      };
+      writeFileSync(
+        file,
+        stringify({ rule_files: [rules], evaluation_interval: "1m", tests: [test] }),
+      );
 
-        expect(await promtool(["test", "rules", file])).toContain("SUCCESS");
-      },
-      msMax,
-    );
+      expect(await promtool(["test", "rules", file])).toContain("SUCCESS");
+    });
   },
 );

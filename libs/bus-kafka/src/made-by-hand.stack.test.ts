@@ -1,11 +1,11 @@
 /** Topics that an operator makes as docs/kafka.md says, on the broker of the stack. */
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { blocksOf } from "@posthaste/testing/pages";
 import { type Admin, Kafka, logLevel } from "kafkajs";
 import { aSettled, eventually, publishFacts } from "./events.fixture.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
-const testMsMax = 180_000;
+jest.setTimeout(180_000);
 const topicResource = 2;
 /** The protocol's number for a setting of the topic itself. */
 const ofTopic = 1;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await buses.close();
   await admin.disconnect();
-}, testMsMax);
+});
 
 const downs = () =>
   buses.log.lines
@@ -30,81 +30,69 @@ const downs = () =>
     .map(({ fields }) => String(fields["reason"]));
 
 describe("without provisioning", () => {
-  it(
-    "a process makes no topic, names the missing ones, and finds those made as the page describes",
-    async () => {
-      const bus = await buses.open({ makesTopics: false, partitions: 16 });
-      await eventually(() => bus.problem()?.includes("is missing") === true);
+  it("a process makes no topic, names the missing ones, and finds those made as the page describes", async () => {
+    const bus = await buses.open({ makesTopics: false, partitions: 16 });
+    await eventually(() => bus.problem()?.includes("is missing") === true);
 
-      expect(await admin.listTopics()).not.toContain(`${buses.prefix}message.due`);
-      expect(bus.isUp()).toBe(false);
-      for (const topic of ["message.accepted", "message.due", "message.settled", "parked"])
-        expect(bus.problem()).toContain(`the topic ${buses.prefix}${topic} is missing`);
-      expect(downs()).toEqual([bus.problem()]);
+    expect(await admin.listTopics()).not.toContain(`${buses.prefix}message.due`);
+    expect(bus.isUp()).toBe(false);
+    for (const topic of ["message.accepted", "message.due", "message.settled", "parked"])
+      expect(bus.problem()).toContain(`the topic ${buses.prefix}${topic} is missing`);
+    expect(downs()).toEqual([bus.problem()]);
 
-      await admin.createTopics({ topics: commandsOfPage().map(topicOf) });
-      await eventually(() => bus.isUp());
-      const heard: string[] = [];
-      await bus.subscribe("message.settled", "group", async (events) => {
-        heard.push(...events.map(({ id }) => id));
-      });
-      const fact = aSettled();
-      await publishFacts(bus, [fact]);
+    await admin.createTopics({ topics: commandsOfPage().map(topicOf) });
+    await eventually(() => bus.isUp());
+    const heard: string[] = [];
+    await bus.subscribe("message.settled", "group", async (events) => {
+      heard.push(...events.map(({ id }) => id));
+    });
+    const fact = aSettled();
+    await publishFacts(bus, [fact]);
 
-      await eventually(() => heard.includes(fact.id));
-      expect(bus.problem()).toBeUndefined();
-    },
-    testMsMax,
-  );
+    await eventually(() => heard.includes(fact.id));
+    expect(bus.problem()).toBeUndefined();
+  });
 
-  it(
-    "a process names a wrong topic and its fault, again when the fault changes, and waits for it",
-    async () => {
-      const name = `${buses.prefix}message.settled`;
-      const topics = commandsOfPage().map(topicOf);
-      await admin.createTopics({
-        topics: topics.map((topic) =>
-          topic.topic === name ? { ...topic, numPartitions: 2 } : topic,
-        ),
-      });
-      await set(name, { "cleanup.policy": "compact" });
-      await eventually(async () => (await settingOf(name, "cleanup.policy")) === "compact");
+  it("a process names a wrong topic and its fault, again when the fault changes, and waits for it", async () => {
+    const name = `${buses.prefix}message.settled`;
+    const topics = commandsOfPage().map(topicOf);
+    await admin.createTopics({
+      topics: topics.map((topic) =>
+        topic.topic === name ? { ...topic, numPartitions: 2 } : topic,
+      ),
+    });
+    await set(name, { "cleanup.policy": "compact" });
+    await eventually(async () => (await settingOf(name, "cleanup.policy")) === "compact");
 
-      const bus = await buses.open({ makesTopics: false, partitions: 4 });
-      await eventually(() => bus.problem()?.includes("has 2 partitions and needs 4") === true);
-      expect(bus.problem()).toContain(`the topic ${name} has cleanup.policy compact`);
-      await admin.createPartitions({ topicPartitions: [{ topic: name, count: 4 }] });
-      await eventually(() => bus.problem()?.includes("partitions") === false);
-      await set(name, { "cleanup.policy": "delete" });
-      await eventually(() => bus.isUp());
+    const bus = await buses.open({ makesTopics: false, partitions: 4 });
+    await eventually(() => bus.problem()?.includes("has 2 partitions and needs 4") === true);
+    expect(bus.problem()).toContain(`the topic ${name} has cleanup.policy compact`);
+    await admin.createPartitions({ topicPartitions: [{ topic: name, count: 4 }] });
+    await eventually(() => bus.problem()?.includes("partitions") === false);
+    await set(name, { "cleanup.policy": "delete" });
+    await eventually(() => bus.isUp());
 
-      // One line for each change of the problem, however often the topic was checked.
-      expect(downs()).toEqual([
-        expect.stringContaining("has 2 partitions"),
-        expect.stringMatching(/^(?!.*partitions).*cleanup\.policy/),
-      ]);
-    },
-    testMsMax,
-  );
+    // One line for each change of the problem, however often the topic was checked.
+    expect(downs()).toEqual([
+      expect.stringContaining("has 2 partitions"),
+      expect.stringMatching(/^(?!.*partitions).*cleanup\.policy/),
+    ]);
+  });
 });
 
 describe("topics that a process makes", () => {
-  it(
-    "have the brokers' own replication and min.insync.replicas, unless they are asked for",
-    async () => {
-      const [bus, own] = [await buses.open(), openBuses()];
-      const asked = await own.open({ replication: 1 });
-      await eventually(() => bus.isUp() && asked.isUp());
+  it("have the brokers' own replication and min.insync.replicas, unless they are asked for", async () => {
+    const [bus, own] = [await buses.open(), openBuses()];
+    const asked = await own.open({ replication: 1 });
+    await eventually(() => bus.isUp() && asked.isUp());
 
-      const ofBrokers = await overridden(`${buses.prefix}message.due`);
-      const ofOurs = await overridden(`${own.prefix}message.due`);
-      await own.close();
+    const ofBrokers = await overridden(`${buses.prefix}message.due`);
+    const ofOurs = await overridden(`${own.prefix}message.due`);
+    await own.close();
 
-      expect(ofBrokers).not.toContain("min.insync.replicas");
-      expect(ofOurs).toContain("min.insync.replicas");
-    },
-    testMsMax,
-  );
+    expect(ofBrokers).not.toContain("min.insync.replicas");
+    expect(ofOurs).toContain("min.insync.replicas");
+  });
 });
 
 async function settingsOf(name: string) {

@@ -7,10 +7,8 @@ import { promisify } from "node:util";
 const requestQueue = createRequire(import.meta.url).resolve("kafkajs/src/network/requestQueue");
 const timeoutMs = 60_000;
 
-it(
-  "a connection to a broker arms no timer with a negative delay",
-  async () => {
-    const { stdout, stderr } = await runWithQueue(`
+it("a connection to a broker arms no timer with a negative delay", async () => {
+  const { stdout, stderr } = await runWithQueue(`
     queue.checkPendingRequests();
     setTimeout(() => {
       console.log("checked");
@@ -18,16 +16,12 @@ it(
     }, 20);
   `);
 
-    expect(stderr).not.toContain("TimeoutNegativeWarning");
-    expect(stdout).toBe("checked\n");
-  },
-  timeoutMs,
-);
+  expect(stderr).not.toContain("TimeoutNegativeWarning");
+  expect(stdout).toBe("checked\n");
+});
 
-it(
-  "a request that had to wait for a throttled broker is sent afterwards",
-  async () => {
-    const { stdout } = await runWithQueue(`
+it("a request that had to wait for a throttled broker is sent afterwards", async () => {
+  const { stdout } = await runWithQueue(`
     queue.maybeThrottle(200);
     queue.push({
       entry: { correlationId: 1 },
@@ -37,10 +31,8 @@ it(
     setTimeout(() => queue.destroy(), 1_000);
   `);
 
-    expect(stdout).toBe("sent\n");
-  },
-  timeoutMs,
-);
+  expect(stdout).toBe("sent\n");
+});
 
 /** Runs the script in a process of its own: Node warns once per process, and only on its standard error. */
 function runWithQueue(script: string): Promise<{ stdout: string; stderr: string }> {

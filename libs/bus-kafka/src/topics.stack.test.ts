@@ -1,5 +1,5 @@
 /** Tests the topics of the bus: their settings, and what happens when one grows. */
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { allShards, shardCount } from "@posthaste/domain";
 import { type Topic } from "@posthaste/ports";
 import { spawn } from "node:child_process";
@@ -9,7 +9,7 @@ import { aHint, aSettled, eventually, publishFacts } from "./events.fixture.ts";
 import { type KafkaBus, type KafkaBusOptions } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
-const testMsMax = 180_000;
+jest.setTimeout(180_000);
 let buses: OpenBuses;
 let beside: Beside;
 
@@ -17,7 +17,7 @@ beforeEach(() => {
   buses = openBuses();
   beside = openBeside(buses);
 });
-afterEach(() => buses.close(), testMsMax);
+afterEach(() => buses.close());
 
 const partitionsOf = (topic: string): Promise<number | undefined> =>
   beside.asAdmin(async (admin) => {
@@ -51,100 +51,84 @@ const settingOf = (topic: string, name: string): Promise<string | undefined> =>
   });
 
 describe("topics", () => {
-  it(
-    "are made with the partitions and the retention that are asked for",
-    async () => {
-      const bus = await buses.open({ partitions: 3, retentionMs: 7_200_000 });
+  it("are made with the partitions and the retention that are asked for", async () => {
+    const bus = await buses.open({ partitions: 3, retentionMs: 7_200_000 });
+    await eventually(() => bus.isUp());
+
+    expect(await partitionsOf("message.settled")).toBe(3);
+    expect(await partitionsOf("parked")).toBe(1);
+    expect(await settingOf("message.settled", "retention.ms")).toBe("7200000");
+    expect(await settingOf("scheduler.wake", "retention.ms")).toBe("3600000");
+    expect(await settingOf("message.due", "retention.ms")).toBe("300000");
+    expect(await settingOf("message.due", "retention.bytes")).toBe(String(256 * 1024 * 1024));
+    expect(await settingOf("message.due", "segment.bytes")).toBe(String(64 * 1024 * 1024));
+  });
+
+  it("get more partitions when more are asked for, and keep them when fewer are", async () => {
+    for (const [partitions, expected] of [
+      [2, 2],
+      [5, 5],
+      [1, 5],
+    ] as const) {
+      const bus = await buses.open({ partitions });
       await eventually(() => bus.isUp());
-
-      expect(await partitionsOf("message.settled")).toBe(3);
-      expect(await partitionsOf("parked")).toBe(1);
-      expect(await settingOf("message.settled", "retention.ms")).toBe("7200000");
-      expect(await settingOf("scheduler.wake", "retention.ms")).toBe("3600000");
-      expect(await settingOf("message.due", "retention.ms")).toBe("300000");
-      expect(await settingOf("message.due", "retention.bytes")).toBe(String(256 * 1024 * 1024));
-      expect(await settingOf("message.due", "segment.bytes")).toBe(String(64 * 1024 * 1024));
-    },
-    testMsMax,
-  );
-
-  it(
-    "get more partitions when more are asked for, and keep them when fewer are",
-    async () => {
-      for (const [partitions, expected] of [
-        [2, 2],
-        [5, 5],
-        [1, 5],
-      ] as const) {
-        const bus = await buses.open({ partitions });
-        await eventually(() => bus.isUp());
-        await eventually(async () => (await partitionsOf("scheduler.wake")) === expected);
-        await bus.close();
-      }
-    },
-    testMsMax,
-  );
+      await eventually(async () => (await partitionsOf("scheduler.wake")) === expected);
+      await bus.close();
+    }
+  });
 });
 
-it(
-  "the context of a trace travels with an event, and nothing else of the tracer's",
-  async () => {
-    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const contexts: unknown[] = [];
-    const bus = await buses.open({
-      partitions: 1,
-      trace: {
-        inject: () => ({ traceparent, baggage: "secret" }),
-        run: (headers, task) => {
-          contexts.push(headers);
-          return task();
-        },
+it("the context of a trace travels with an event, and nothing else of the tracer's", async () => {
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const contexts: unknown[] = [];
+  const bus = await buses.open({
+    partitions: 1,
+    trace: {
+      inject: () => ({ traceparent, baggage: "secret" }),
+      run: (headers, task) => {
+        contexts.push(headers);
+        return task();
       },
+    },
+  });
+  await bus.subscribe("message.settled", "group", async () => undefined);
+
+  await publishFacts(bus, [aSettled()]);
+
+  await eventually(() => contexts.length > 0);
+  expect(contexts[0]).toEqual({ traceparent });
+  expect((await beside.messagesOf("message.settled", 1))[0]?.headers).toEqual({ traceparent });
+});
+
+it("the shards of a killed member go to the living ones", async () => {
+  const bus = await buses.open({ sessionMs: 2_000 });
+  await eventually(() => bus.isUp());
+  const child = spawn(
+    process.execPath,
+    [
+      fileURLToPath(new URL("listening.fixture.ts", import.meta.url)),
+      String(buses.brokers[0]),
+      buses.prefix,
+      "schedulers",
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  try {
+    let owned = 0;
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    await bus.subscribe("scheduler.wake", "schedulers", async () => undefined, {
+      owns: (shards) => (owned = shards.length),
     });
-    await bus.subscribe("message.settled", "group", async () => undefined);
+    await eventually(() => owned === shardCount / 2);
 
-    await publishFacts(bus, [aSettled()]);
+    child.kill("SIGKILL");
 
-    await eventually(() => contexts.length > 0);
-    expect(contexts[0]).toEqual({ traceparent });
-    expect((await beside.messagesOf("message.settled", 1))[0]?.headers).toEqual({ traceparent });
-  },
-  testMsMax,
-);
-
-it(
-  "the shards of a killed member go to the living ones",
-  async () => {
-    const bus = await buses.open({ sessionMs: 2_000 });
-    await eventually(() => bus.isUp());
-    const child = spawn(
-      process.execPath,
-      [
-        fileURLToPath(new URL("listening.fixture.ts", import.meta.url)),
-        String(buses.brokers[0]),
-        buses.prefix,
-        "schedulers",
-      ],
-      { stdio: ["ignore", "pipe", "inherit"] },
-    );
-    try {
-      let owned = 0;
-      await new Promise((resolve) => child.stdout.once("data", resolve));
-      await bus.subscribe("scheduler.wake", "schedulers", async () => undefined, {
-        owns: (shards) => (owned = shards.length),
-      });
-      await eventually(() => owned === shardCount / 2);
-
-      child.kill("SIGKILL");
-
-      await eventually(() => owned === shardCount);
-      expect(owned).toBe(shardCount);
-    } finally {
-      child.kill("SIGKILL");
-    }
-  },
-  testMsMax,
-);
+    await eventually(() => owned === shardCount);
+    expect(owned).toBe(shardCount);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
 
 describe("when the topic of wakes has grown", () => {
   /** The shards that `owns` reported last. */
@@ -161,34 +145,26 @@ describe("when the topic of wakes has grown", () => {
   const ownEachOnce = (owners: readonly Owner[]): boolean =>
     String(owners.flatMap(({ shards }) => shards).toSorted((a, b) => a - b)) === String(allShards);
 
-  it(
-    "each shard has one owner once a member was replaced",
-    async () => {
-      const [replaced, ...others] = await Promise.all([join(), join(), join()]);
-      await eventually(() => ownEachOnce([replaced, ...others]));
-      await grow("scheduler.wake", 8);
+  it("each shard has one owner once a member was replaced", async () => {
+    const [replaced, ...others] = await Promise.all([join(), join(), join()]);
+    await eventually(() => ownEachOnce([replaced, ...others]));
+    await grow("scheduler.wake", 8);
 
-      await replaced.bus.close();
-      const next = await join();
+    await replaced.bus.close();
+    const next = await join();
 
-      await eventually(() => next.shards.length > 0 && ownEachOnce([next, ...others]));
-    },
-    testMsMax,
-  );
+    await eventually(() => next.shards.length > 0 && ownEachOnce([next, ...others]));
+  });
 
-  it(
-    "the members share the shards anew by themselves",
-    async () => {
-      const owners = await Promise.all([1, 2, 3].map(() => join({ metadataMs: 500 })));
-      await eventually(() => ownEachOnce(owners));
+  it("the members share the shards anew by themselves", async () => {
+    const owners = await Promise.all([1, 2, 3].map(() => join({ metadataMs: 500 })));
+    await eventually(() => ownEachOnce(owners));
 
-      await grow("scheduler.wake", 8);
+    await grow("scheduler.wake", 8);
 
-      const counts = (): string => String(owners.map(({ shards }) => shards.length).toSorted());
-      await eventually(() => ownEachOnce(owners) && counts() === "16,24,24");
-    },
-    testMsMax,
-  );
+    const counts = (): string => String(owners.map(({ shards }) => shards.length).toSorted());
+    await eventually(() => ownEachOnce(owners) && counts() === "16,24,24");
+  });
 });
 
 describe("when a topic has grown", () => {
@@ -214,19 +190,15 @@ describe("when a topic has grown", () => {
       6,
     ],
   ];
-  it.each(growing)(
-    "%s",
-    async (_, given, say, topic, partition) => {
-      const bus = await buses.open(given);
-      await eventually(() => bus.isUp());
-      await say(bus);
-      await grow(topic, 8);
+  it.each(growing)("%s", async (_, given, say, topic, partition) => {
+    const bus = await buses.open(given);
+    await eventually(() => bus.isUp());
+    await say(bus);
+    await grow(topic, 8);
 
-      await eventually(async () => {
-        await say(bus);
-        return (await endOf(topic, partition)) > 0;
-      });
-    },
-    testMsMax,
-  );
+    await eventually(async () => {
+      await say(bus);
+      return (await endOf(topic, partition)) > 0;
+    });
+  });
 });

@@ -1,7 +1,7 @@
 /** A MongoDB and a Redis that require TLS and a certificate, as a process with these variables uses them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
   askMongod,
   freePort,
@@ -24,7 +24,7 @@ import { openDocuments } from "./documents.ts";
 import { openTokens } from "./tokens.ts";
 
 const startMsMax = 300_000;
-const testMsMax = 120_000;
+jest.setTimeout(120_000);
 const waitMsMax = 60_000;
 const user = "CN=posthaste,O=Clients";
 const x509 = `mongodb://${encodeURIComponent(user)}@`;
@@ -87,26 +87,18 @@ const showing = {
 };
 
 describe("a MongoDB that asks for TLS and a certificate", () => {
-  it(
-    "is reached with its authority and a certificate of one's own, in files",
-    async () => {
-      const { event, parts } = await started({ ...trusting, ...showing });
+  it("is reached with its authority and a certificate of one's own, in files", async () => {
+    const { event, parts } = await started({ ...trusting, ...showing });
 
-      expect(event).toBe("documents.up");
-      expect(parts.readiness.missing()).toEqual([]);
-    },
-    testMsMax,
-  );
+    expect(event).toBe("documents.up");
+    expect(parts.readiness.missing()).toEqual([]);
+  });
 
-  it(
-    "takes the certificate for the user (X.509)",
-    async () => {
-      const asUser = { before: x509, options: byCertificate };
+  it("takes the certificate for the user (X.509)", async () => {
+    const asUser = { before: x509, options: byCertificate };
 
-      expect((await started({ ...trusting, ...showing }, asUser)).event).toBe("documents.up");
-    },
-    testMsMax,
-  );
+    expect((await started({ ...trusting, ...showing }, asUser)).event).toBe("documents.up");
+  });
 
   it.each([
     [
@@ -126,7 +118,6 @@ describe("a MongoDB that asks for TLS and a certificate", () => {
       expect(reason).toContain(`POSTHASTE_${variable}`);
       expect(parts.readiness.missing().join()).toContain(String(reason));
     },
-    testMsMax,
   );
 });
 
@@ -179,31 +170,23 @@ describe("a Redis that asks for TLS and a certificate", () => {
     POSTHASTE_REDIS_TLS_KEY_FILE: ownPem,
   };
 
-  it(
-    "is reached with its authority and a certificate of one's own, in files",
-    async () => {
-      const { event, parts } = await reached({ ...toRedis, ...shown });
+  it("is reached with its authority and a certificate of one's own, in files", async () => {
+    const { event, parts } = await reached({ ...toRedis, ...shown });
 
-      expect(event).toBe("tokens.up");
-      expect(parts.readiness.missing()).toEqual([]);
-    },
-    testMsMax,
-  );
+    expect(event).toBe("tokens.up");
+    expect(parts.readiness.missing()).toEqual([]);
+  });
 
   const sentinels = { POSTHASTE_REDIS_MODE: "sentinel", POSTHASTE_REDIS_MASTER: "master" };
 
-  it(
-    "is reported as away, and not as asking for TLS, if no sentinel answers",
-    async () => {
-      const nowhere = { ...sentinels, POSTHASTE_REDIS_URL: "redis://127.0.0.1:1,127.0.0.1:2" };
-      const { event, reason } = await reached(nowhere);
+  it("is reported as away, and not as asking for TLS, if no sentinel answers", async () => {
+    const nowhere = { ...sentinels, POSTHASTE_REDIS_URL: "redis://127.0.0.1:1,127.0.0.1:2" };
+    const { event, reason } = await reached(nowhere);
 
-      expect(event).toBe("tokens.down");
-      expect(reason).toContain("ECONNREFUSED");
-      expect(reason).not.toContain("TLS");
-    },
-    testMsMax,
-  );
+    expect(event).toBe("tokens.down");
+    expect(reason).toContain("ECONNREFUSED");
+    expect(reason).not.toContain("TLS");
+  });
 
   it.each([
     [
@@ -224,6 +207,5 @@ describe("a Redis that asks for TLS and a certificate", () => {
       expect(event).toBe("tokens.down");
       expect(reason).toContain(`POSTHASTE_REDIS_${variable}`);
     },
-    testMsMax,
   );
 });

@@ -3,7 +3,7 @@ import { type DeadLetter, dlqIdOf, limits } from "@posthaste/domain";
 import { aMessage, anotherTenant, aTenant, epochStart, newId } from "@posthaste/testing";
 import { describeDeadLetters } from "@posthaste/testing/contract";
 import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
-import { freshDatabase, patienceMs } from "./opened.fixture.ts";
+import { freshDatabase } from "./opened.fixture.ts";
 import { repeated } from "./repeated.fixture.ts";
 import { servers } from "./servers.fixture.ts";
 import { createSizes } from "./sizes.ts";
@@ -50,96 +50,76 @@ describe.each(servers)("$name", ({ name, uri }) => {
   });
 
   describe("dead letters", () => {
-    it(
-      "are a page of a hundred in one round trip, with their bodies",
-      async () => {
-        const { connection, queries } = await open();
-        const letters = createDeadLetters(connection);
-        const body = new Uint8Array(1_024);
-        await letters.insert(
-          Array.from({ length: 110 }, () => aLetter({ message: aMessage({ body }) })),
-        );
-        const sent = (): number => {
-          const { find = 0, getMore = 0, killCursors = 0 } = queries.commands();
-          return find + getMore + killCursors;
-        };
-        const before = sent();
+    it("are a page of a hundred in one round trip, with their bodies", async () => {
+      const { connection, queries } = await open();
+      const letters = createDeadLetters(connection);
+      const body = new Uint8Array(1_024);
+      await letters.insert(
+        Array.from({ length: 110 }, () => aLetter({ message: aMessage({ body }) })),
+      );
+      const sent = (): number => {
+        const { find = 0, getMore = 0, killCursors = 0 } = queries.commands();
+        return find + getMore + killCursors;
+      };
+      const before = sent();
 
-        const page = { limit: 100, order: "latestFirst" } as const;
-        const { items, next } = await letters.list(aTenant, {}, page);
+      const page = { limit: 100, order: "latestFirst" } as const;
+      const { items, next } = await letters.list(aTenant, {}, page);
 
-        expect(items).toHaveLength(100);
-        expect(next).toBeDefined();
-        expect(sent() - before).toBe(1);
-      },
-      patienceMs,
-    );
+      expect(items).toHaveLength(100);
+      expect(next).toBeDefined();
+      expect(sent() - before).toBe(1);
+    });
 
-    it(
-      "of two tenants may have the same id",
-      async () => {
-        const letters = await opened();
-        const mine = aLetter();
-        const theirs = aLetter({ id: mine.id, message: aMessage({ tenant: anotherTenant }) });
+    it("of two tenants may have the same id", async () => {
+      const letters = await opened();
+      const mine = aLetter();
+      const theirs = aLetter({ id: mine.id, message: aMessage({ tenant: anotherTenant }) });
 
-        await letters.insert([mine, theirs]);
+      await letters.insert([mine, theirs]);
 
-        expect(await letters.get(aTenant, mine.id)).toEqual(mine);
-        expect(await letters.get(anotherTenant, mine.id)).toEqual(theirs);
-      },
-      patienceMs,
-    );
+      expect(await letters.get(aTenant, mine.id)).toEqual(mine);
+      expect(await letters.get(anotherTenant, mine.id)).toEqual(theirs);
+    });
 
-    it(
-      "that got no answer are those of status 0",
-      async () => {
-        const letters = await opened();
-        const headers = [["X-A", "1"]] as const;
-        const response = { status: 500, headers, body: Uint8Array.of(1), truncated: false };
-        const silent = aLetter({ error: "no answer" });
-        await letters.insert([silent, aLetter({ response })]);
+    it("that got no answer are those of status 0", async () => {
+      const letters = await opened();
+      const headers = [["X-A", "1"]] as const;
+      const response = { status: 500, headers, body: Uint8Array.of(1), truncated: false };
+      const silent = aLetter({ error: "no answer" });
+      await letters.insert([silent, aLetter({ response })]);
 
-        const filter = { responseStatuses: [0, 404] };
-        const { items } = await letters.list(aTenant, filter, { limit: 9, order: "latestFirst" });
+      const filter = { responseStatuses: [0, 404] };
+      const { items } = await letters.list(aTenant, filter, { limit: 9, order: "latestFirst" });
 
-        expect(items).toEqual([silent]);
-      },
-      patienceMs,
-    );
+      expect(items).toEqual([silent]);
+    });
 
-    it(
-      "may be as large as a message and an answer can be",
-      async () => {
-        const letters = await opened();
-        const body = new Uint8Array(10 * 1024 * 1024).fill(7);
-        const response = {
-          status: 500,
-          headers: [],
-          body: new Uint8Array(1024 * 1024).fill(8),
-          truncated: false,
-        };
-        const large = aLetter({ message: aMessage({ body }), response });
+    it("may be as large as a message and an answer can be", async () => {
+      const letters = await opened();
+      const body = new Uint8Array(10 * 1024 * 1024).fill(7);
+      const response = {
+        status: 500,
+        headers: [],
+        body: new Uint8Array(1024 * 1024).fill(8),
+        truncated: false,
+      };
+      const large = aLetter({ message: aMessage({ body }), response });
 
-        await letters.insert([large]);
+      await letters.insert([large]);
 
-        const read = await letters.get(aTenant, large.id);
-        expect(Buffer.compare(read?.message.body ?? body.subarray(1), body)).toBe(0);
-        expect(read?.response?.body.length).toBe(response.body.length);
-      },
-      patienceMs,
-    );
+      const read = await letters.get(aTenant, large.id);
+      expect(Buffer.compare(read?.message.body ?? body.subarray(1), body)).toBe(0);
+      expect(read?.response?.body.length).toBe(response.body.length);
+    });
 
-    it(
-      "are swept in portions, up to the limit",
-      async () => {
-        const letters = await opened();
-        await letters.insert(Array.from({ length: 1_100 }, () => aLetter()));
+    it("are swept in portions, up to the limit", async () => {
+      const letters = await opened();
+      await letters.insert(Array.from({ length: 1_100 }, () => aLetter()));
 
-        expect(await letters.sweep(aTenant, epochStart + 1, 1_050)).toBe(1_050);
-        expect(await letters.sweep(aTenant, epochStart, 1_000)).toBe(0);
-        expect(await letters.sweep(aTenant, epochStart + 1, limits.sweepBatchMax)).toBe(50);
-      },
-      patienceMs,
-    );
+      expect(await letters.sweep(aTenant, epochStart + 1, 1_050)).toBe(1_050);
+      expect(await letters.sweep(aTenant, epochStart, 1_000)).toBe(0);
+      expect(await letters.sweep(aTenant, epochStart + 1, limits.sweepBatchMax)).toBe(50);
+    });
   });
 });

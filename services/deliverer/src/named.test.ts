@@ -307,7 +307,6 @@ describe("a message that was claimed by its insert for this deliverer", () => {
       );
       expect(states.at(-1)).toBe("held");
     },
-    60_000,
   );
 
   it("goes back when so many are remembered that this one would not be", async () => {

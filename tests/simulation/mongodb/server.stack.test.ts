@@ -1,5 +1,5 @@
 /** The server in memory is compared with a real one: the same documents, filters and updates give the same results. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { testStores } from "@posthaste/testing";
 import fc from "fast-check";
 import { type Collection, MongoClient } from "mongodb";
@@ -9,7 +9,7 @@ import { isPlain, type Plain } from "./values.ts";
 
 const { mongodb } = testStores();
 if (mongodb === undefined) throw new Error("this suite needs MongoDB");
-const timeoutMs = 120_000;
+jest.setTimeout(120_000);
 const runs = 150;
 
 const scalar = fc.constantFrom(0, 1, 2, 7, "a", "b", "", null, true);
@@ -206,35 +206,31 @@ describe(mongodb.name, () => {
   const client = new MongoClient(mongodb.uri);
   const database = client.db(`memory_${Date.now().toString(36)}`);
 
-  beforeAll(async () => void (await client.connect()), timeoutMs);
+  beforeAll(async () => void (await client.connect()));
   afterAll(async () => {
     await database.dropDatabase();
     await client.close();
-  }, timeoutMs);
+  });
 
-  it(
-    "changes documents exactly as the server in memory does, for every request of the adapter",
-    async () => {
-      const real = database.collection("documents");
-      await fc.assert(
-        fc.asyncProperty(
-          fc.record({
-            ...{ documents, statement, read: filter, projection, update },
-            by: fc.constantFrom("a", "b", "within.x"),
-          }),
-          async (steps) => {
-            const server = new Server({ between: async () => undefined });
-            const call = <T>(_: string, effect: () => Promise<T>): Promise<T> => effect();
-            const memory = new MemoryCollection("documents", { server, by: "a test", call });
+  it("changes documents exactly as the server in memory does, for every request of the adapter", async () => {
+    const real = database.collection("documents");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          ...{ documents, statement, read: filter, projection, update },
+          by: fc.constantFrom("a", "b", "within.x"),
+        }),
+        async (steps) => {
+          const server = new Server({ between: async () => undefined });
+          const call = <T>(_: string, effect: () => Promise<T>): Promise<T> => effect();
+          const memory = new MemoryCollection("documents", { server, by: "a test", call });
 
-            const expected = await carryOut(real, steps);
+          const expected = await carryOut(real, steps);
 
-            expect(await carryOut(memory as unknown as Collection, steps)).toEqual(expected);
-          },
-        ),
-        { numRuns: runs },
-      );
-    },
-    timeoutMs,
-  );
+          expect(await carryOut(memory as unknown as Collection, steps)).toEqual(expected);
+        },
+      ),
+      { numRuns: runs },
+    );
+  });
 });

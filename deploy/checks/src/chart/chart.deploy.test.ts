@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName } from "@posthaste/process";
@@ -21,6 +21,8 @@ import {
   type Workload,
 } from "./manifests.ts";
 import { environmentOf, filesOf, serviceOf } from "./pod-environment.ts";
+
+jest.setTimeout(buildMsMax);
 
 const six = [
   "callback-dispatcher",
@@ -55,42 +57,34 @@ describeWith(["go", "python3"], "the chart", () => {
     await buildHelm();
     await installKubernetesValidate();
     for (const valueSet of valueSets) rendered.set(valueSet, await render(valueSet));
-  }, buildMsMax);
+  });
 
   describe.each(valueSets)("with the values of %s", (valueSet) => {
-    it(
-      "passes helm lint --strict",
-      async () => {
-        const args = ["--strict", "--kube-version", kubernetesVersion, "--values"];
+    it("passes helm lint --strict", async () => {
+      const args = ["--strict", "--kube-version", kubernetesVersion, "--values"];
 
-        const { code, stdout, stderr } = await runHelm([
-          "lint",
-          chart,
-          ...args,
-          valuesFile(valueSet),
-        ]);
+      const { code, stdout, stderr } = await runHelm([
+        "lint",
+        chart,
+        ...args,
+        valuesFile(valueSet),
+      ]);
 
-        expect(`${stdout}${stderr}`).toContain("1 chart(s) linted, 0 chart(s) failed");
-        expect(code).toBe(0);
-      },
-      buildMsMax,
-    );
+      expect(`${stdout}${stderr}`).toContain("1 chart(s) linted, 0 chart(s) failed");
+      expect(code).toBe(0);
+    });
 
-    it(
-      "makes manifests that Kubernetes takes",
-      async () => {
-        const file = join(folder, `${valueSet}.yaml`);
-        writeFileSync(file, renderedOf(valueSet).text);
+    it("makes manifests that Kubernetes takes", async () => {
+      const file = join(folder, `${valueSet}.yaml`);
+      writeFileSync(file, renderedOf(valueSet).text);
 
-        const { code, stdout, stderr } = await runKubernetesValidate([file]);
+      const { code, stdout, stderr } = await runKubernetesValidate([file]);
 
-        expect(`${stdout}${stderr}`.split("\n").filter((line) => !line.startsWith("INFO"))).toEqual(
-          [""],
-        );
-        expect(code).toBe(0);
-      },
-      buildMsMax,
-    );
+      expect(`${stdout}${stderr}`.split("\n").filter((line) => !line.startsWith("INFO"))).toEqual([
+        "",
+      ]);
+      expect(code).toBe(0);
+    });
 
     it("has pods of each service, and Services that find them", () => {
       const all = renderedOf(valueSet).of("Service").filter(leadsToService);
@@ -257,16 +251,12 @@ describeWith(["go", "python3"], "the chart", () => {
     );
   });
 
-  it(
-    "has names of Services that Kubernetes takes, however long the release's is",
-    async () => {
-      const { of } = await render("observability", [`fullnameOverride=${"n".repeat(38)}`]);
+  it("has names of Services that Kubernetes takes, however long the release's is", async () => {
+    const { of } = await render("observability", [`fullnameOverride=${"n".repeat(38)}`]);
 
-      for (const { metadata } of of("Service"))
-        expect(metadata.name).toMatch(/^[a-z]([a-z-]{0,61}[a-z])$/);
-    },
-    buildMsMax,
-  );
+    for (const { metadata } of of("Service"))
+      expect(metadata.name).toMatch(/^[a-z]([a-z-]{0,61}[a-z])$/);
+  });
 });
 
 const none = (): never => {

@@ -1,11 +1,13 @@
 /** Tests the Job that Helm runs before it installs or upgrades anything else. */
-import { beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it, jest } from "@jest/globals";
 import { openSecrets, problemsOf } from "../environment.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { type Job, namespace, render, type Rendered } from "./manifests.ts";
 import { environmentOf, filesOf } from "./pod-environment.ts";
 import { reaches } from "./reach.ts";
+
+jest.setTimeout(buildMsMax);
 
 const hook = "helm.sh/hook";
 const home = { "kubernetes.io/metadata.name": namespace };
@@ -15,7 +17,7 @@ const mongodb = {
 };
 
 describeWith(["go"], "the chart's migration", () => {
-  beforeAll(buildHelm, buildMsMax);
+  beforeAll(buildHelm);
 
   const jobOf = ({ of }: Rendered): Job => {
     const [job] = of("Job");
@@ -40,53 +42,44 @@ describeWith(["go"], "the chart's migration", () => {
         Object.keys(files).filter((path) => !/mongodb-(?:uri|tls-[a-z]+)$/.test(path)),
       ).toEqual([]);
     },
-    buildMsMax,
   );
 
-  it(
-    "runs before an install and an upgrade, on nothing that the release has yet to make",
-    async () => {
-      const rendered = await render("minimal");
-      const { of } = rendered;
-      const job = jobOf(rendered);
-      const { containers, restartPolicy, securityContext, serviceAccountName, volumes } =
-        job.spec.template.spec;
-      const [sibling] = of("Deployment");
-      const mounted = volumes.flatMap(({ projected }) => projected?.sources ?? []);
-      const before = of("Secret").filter(({ metadata }) => hook in (metadata.annotations ?? {}));
+  it("runs before an install and an upgrade, on nothing that the release has yet to make", async () => {
+    const rendered = await render("minimal");
+    const { of } = rendered;
+    const job = jobOf(rendered);
+    const { containers, restartPolicy, securityContext, serviceAccountName, volumes } =
+      job.spec.template.spec;
+    const [sibling] = of("Deployment");
+    const mounted = volumes.flatMap(({ projected }) => projected?.sources ?? []);
+    const before = of("Secret").filter(({ metadata }) => hook in (metadata.annotations ?? {}));
 
-      expect(job.metadata.annotations[hook]).toBe("pre-install,pre-upgrade");
-      expect(restartPolicy).toBe("Never");
-      expect(serviceAccountName).toBeUndefined();
-      expect(securityContext).toEqual(sibling?.spec.template.spec.securityContext);
-      expect(containers[0].securityContext).toEqual(
-        sibling?.spec.template.spec.containers[0].securityContext,
-      );
-      expect(mounted.map(({ secret }) => secret?.name)).toEqual(
-        before.map(({ metadata }) => metadata.name),
-      );
-      for (const { metadata } of [...before, ...of("NetworkPolicy")])
-        if (metadata.name.endsWith("-migrate"))
-          expect(metadata.annotations).toMatchObject({
-            [hook]: "pre-install,pre-upgrade",
-            "helm.sh/hook-weight": "-1",
-          });
-    },
-    buildMsMax,
-  );
+    expect(job.metadata.annotations[hook]).toBe("pre-install,pre-upgrade");
+    expect(restartPolicy).toBe("Never");
+    expect(serviceAccountName).toBeUndefined();
+    expect(securityContext).toEqual(sibling?.spec.template.spec.securityContext);
+    expect(containers[0].securityContext).toEqual(
+      sibling?.spec.template.spec.containers[0].securityContext,
+    );
+    expect(mounted.map(({ secret }) => secret?.name)).toEqual(
+      before.map(({ metadata }) => metadata.name),
+    );
+    for (const { metadata } of [...before, ...of("NetworkPolicy")])
+      if (metadata.name.endsWith("-migrate"))
+        expect(metadata.annotations).toMatchObject({
+          [hook]: "pre-install,pre-upgrade",
+          "helm.sh/hook-weight": "-1",
+        });
+  });
 
-  it(
-    "reaches MongoDB through its network policy, and no other store",
-    async () => {
-      const rendered = await render("minimal");
-      const { labels } = jobOf(rendered).spec.template.metadata;
-      const to = (port: number) =>
-        reaches(rendered.of("NetworkPolicy"), labels, mongodb, { protocol: "TCP", port }, home);
+  it("reaches MongoDB through its network policy, and no other store", async () => {
+    const rendered = await render("minimal");
+    const { labels } = jobOf(rendered).spec.template.metadata;
+    const to = (port: number) =>
+      reaches(rendered.of("NetworkPolicy"), labels, mongodb, { protocol: "TCP", port }, home);
 
-      expect([27_017, 9_092, 6_379, 443].filter(to)).toEqual([27_017]);
-    },
-    buildMsMax,
-  );
+    expect([27_017, 9_092, 6_379, 443].filter(to)).toEqual([27_017]);
+  });
 
   it.each([
     ["minimal", ["migrate.enabled=false"], []],
@@ -102,6 +95,5 @@ describeWith(["go"], "the chart's migration", () => {
         for (const { metadata } of [...of("Secret"), ...of("NetworkPolicy")])
           expect(metadata.name).not.toMatch(/-migrate$/);
     },
-    buildMsMax,
   );
 });

@@ -1,7 +1,7 @@
 /** Tests what the chart adds for observability: the same as the Compose file, with the release's addresses. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it, jest } from "@jest/globals";
 import { hasPrometheus, promtool } from "@posthaste/local";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { parse } from "yaml";
@@ -13,6 +13,8 @@ import { buildHelm } from "../tools/helm.ts";
 import { namespace, type NetworkPolicy, render, type Rendered } from "./manifests.ts";
 import { environmentOf } from "./pod-environment.ts";
 import { isReachedBy, type Place, reaches } from "./reach.ts";
+
+jest.setTimeout(buildMsMax);
 
 const observers = ["collector", "grafana", "prometheus", "tempo"];
 const six = [
@@ -41,7 +43,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
     rendered = await render("observability");
     compose = await loadProject(["observability"]);
     policies = rendered.of("NetworkPolicy");
-  }, buildMsMax);
+  });
 
   const named = <One extends { readonly metadata: { readonly name: string } }>(
     all: readonly One[],
@@ -68,16 +70,12 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
     );
   };
 
-  it(
-    "is off unless it is asked for",
-    async () => {
-      const { of } = await render("minimal");
+  it("is off unless it is asked for", async () => {
+    const { of } = await render("minimal");
 
-      const names = of("Deployment").map(({ metadata }) => metadata.name);
-      expect(names.filter((name) => observers.some((one) => name.endsWith(one)))).toEqual([]);
-    },
-    buildMsMax,
-  );
+    const names = of("Deployment").map(({ metadata }) => metadata.name);
+    expect(names.filter((name) => observers.some((one) => name.endsWith(one)))).toEqual([]);
+  });
 
   it.each(observers)(
     "runs the image of %s that the Compose file runs, with the same words",

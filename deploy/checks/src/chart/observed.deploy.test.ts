@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it, jest } from "@jest/globals";
 import { parse } from "yaml";
 import { root } from "../root.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { customKinds, loadCustomKinds } from "../tools/custom-kinds.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { addedKinds, namespace, render, type Rendered } from "./manifests.ts";
+
+jest.setTimeout(buildMsMax);
 
 const files = join(root, "helm/posthaste/files");
 
@@ -16,7 +18,7 @@ describeWith(["go"], "the chart's extras", () => {
   beforeAll(async () => {
     await buildHelm();
     observed = await render("observed");
-  }, buildMsMax);
+  });
 
   it("are off unless they are asked for, but for the pod of helm test", async () => {
     const { kinds } = await render("minimal");
@@ -116,7 +118,6 @@ describeWith(["go"], "the chart's extras", () => {
         expect({ [manifest.kind]: isTaken?.errors }).toEqual({ [manifest.kind]: null });
       }
     },
-    buildMsMax,
   );
 
   it("lead to the gateway's Service", () => {

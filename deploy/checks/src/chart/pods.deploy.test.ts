@@ -1,8 +1,10 @@
-import { beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it, jest } from "@jest/globals";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { render, type Rendered } from "./manifests.ts";
 import { serviceOf } from "./pod-environment.ts";
+
+jest.setTimeout(buildMsMax);
 
 const podOf = ({ of }: Rendered, service: string) => {
   const found = of("Deployment").find((deployment) => serviceOf(deployment) === service);
@@ -11,91 +13,79 @@ const podOf = ({ of }: Rendered, service: string) => {
 };
 
 describeWith(["go"], "the chart's pods", () => {
-  beforeAll(buildHelm, buildMsMax);
+  beforeAll(buildHelm);
 
-  it(
-    "are spread over zones and over nodes",
-    async () => {
-      const { of } = await render("minimal");
+  it("are spread over zones and over nodes", async () => {
+    const { of } = await render("minimal");
 
-      for (const { spec } of of("Deployment"))
-        expect(spec.template.spec.topologySpreadConstraints).toEqual(
-          ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
-            ...{ topologyKey, maxSkew: 1, whenUnsatisfiable: "ScheduleAnyway" },
-            labelSelector: { matchLabels: spec.selector.matchLabels },
-          })),
-        );
-    },
-    buildMsMax,
-  );
-
-  it(
-    "take the user that OpenShift gives to the namespace, those of helm test and of what looks at them, too",
-    async () => {
-      const unset = ["runAsUser", "runAsGroup", "fsGroup"];
-      const observers = ["prometheus", "collector", "tempo", "grafana"];
-      const places = ["pods", ...observers.map((name) => `observability.${name}`)];
-      const settings = places.flatMap((place) =>
-        unset.map((field) => `${place}.securityContext.${field}=null`),
+    for (const { spec } of of("Deployment"))
+      expect(spec.template.spec.topologySpreadConstraints).toEqual(
+        ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
+          ...{ topologyKey, maxSkew: 1, whenUnsatisfiable: "ScheduleAnyway" },
+          labelSelector: { matchLabels: spec.selector.matchLabels },
+        })),
       );
+  });
 
-      const { of } = await render("observability", settings);
+  it("take the user that OpenShift gives to the namespace, those of helm test and of what looks at them, too", async () => {
+    const unset = ["runAsUser", "runAsGroup", "fsGroup"];
+    const observers = ["prometheus", "collector", "tempo", "grafana"];
+    const places = ["pods", ...observers.map((name) => `observability.${name}`)];
+    const settings = places.flatMap((place) =>
+      unset.map((field) => `${place}.securityContext.${field}=null`),
+    );
 
-      const pods = [
-        ...of("Deployment").map(({ spec }) => spec.template.spec),
-        ...of("Pod").map(({ spec }) => spec),
-      ];
-      expect(pods.length).toBeGreaterThan(10);
-      for (const { securityContext } of pods)
-        expect(securityContext).toEqual({
-          runAsNonRoot: true,
-          seccompProfile: { type: "RuntimeDefault" },
-        });
-    },
-    buildMsMax,
-  );
+    const { of } = await render("observability", settings);
 
-  it(
-    "of one service have its own values laid over the common ones, also null, false and numbers of ten digits",
-    async () => {
-      const own = {
-        nodeSelector: { pool: "edge" },
-        tolerations: [],
-        annotations: { role: "front" },
-        workloadAnnotations: { "reloader.stakater.com/auto": "true" },
-        priorityClassName: "",
-        topologySpread: [],
-        securityContext: { runAsUser: 1_000_650_000, fsGroup: null },
-        containerSecurityContext: { readOnlyRootFilesystem: false },
-        probes: { liveness: { failureThreshold: 30 } },
-      };
-
-      const rendered = await render("production", [`services.gateway.pods=${JSON.stringify(own)}`]);
-
-      const [gateway, other] = [podOf(rendered, "gateway"), podOf(rendered, "scheduler")];
-      expect(gateway).toMatchObject({
-        annotations: own.workloadAnnotations,
-        nodeSelector: { "kubernetes.io/os": "linux", pool: "edge" },
-        securityContext: { runAsNonRoot: true, runAsUser: 1_000_650_000, runAsGroup: 10_001 },
+    const pods = [
+      ...of("Deployment").map(({ spec }) => spec.template.spec),
+      ...of("Pod").map(({ spec }) => spec),
+    ];
+    expect(pods.length).toBeGreaterThan(10);
+    for (const { securityContext } of pods)
+      expect(securityContext).toEqual({
+        runAsNonRoot: true,
+        seccompProfile: { type: "RuntimeDefault" },
       });
-      for (const field of ["tolerations", "priorityClassName", "topologySpreadConstraints"]) {
-        expect(gateway).not.toHaveProperty(field);
-        expect(other).toHaveProperty(field);
-      }
-      expect(gateway.securityContext).not.toHaveProperty("fsGroup");
-      expect(gateway.containers[0]).toMatchObject({
-        securityContext: { readOnlyRootFilesystem: false, allowPrivilegeEscalation: false },
-        livenessProbe: { periodSeconds: 10, failureThreshold: 30 },
-      });
-      expect(other).toMatchObject({
-        nodeSelector: { "kubernetes.io/os": "linux" },
-        securityContext: { runAsUser: 10_001, fsGroup: 10_001 },
-      });
-      expect(other.containers[0].livenessProbe).toMatchObject({ failureThreshold: 6 });
-      expect(other.annotations).toBeUndefined();
-    },
-    buildMsMax,
-  );
+  });
+
+  it("of one service have its own values laid over the common ones, also null, false and numbers of ten digits", async () => {
+    const own = {
+      nodeSelector: { pool: "edge" },
+      tolerations: [],
+      annotations: { role: "front" },
+      workloadAnnotations: { "reloader.stakater.com/auto": "true" },
+      priorityClassName: "",
+      topologySpread: [],
+      securityContext: { runAsUser: 1_000_650_000, fsGroup: null },
+      containerSecurityContext: { readOnlyRootFilesystem: false },
+      probes: { liveness: { failureThreshold: 30 } },
+    };
+
+    const rendered = await render("production", [`services.gateway.pods=${JSON.stringify(own)}`]);
+
+    const [gateway, other] = [podOf(rendered, "gateway"), podOf(rendered, "scheduler")];
+    expect(gateway).toMatchObject({
+      annotations: own.workloadAnnotations,
+      nodeSelector: { "kubernetes.io/os": "linux", pool: "edge" },
+      securityContext: { runAsNonRoot: true, runAsUser: 1_000_650_000, runAsGroup: 10_001 },
+    });
+    for (const field of ["tolerations", "priorityClassName", "topologySpreadConstraints"]) {
+      expect(gateway).not.toHaveProperty(field);
+      expect(other).toHaveProperty(field);
+    }
+    expect(gateway.securityContext).not.toHaveProperty("fsGroup");
+    expect(gateway.containers[0]).toMatchObject({
+      securityContext: { readOnlyRootFilesystem: false, allowPrivilegeEscalation: false },
+      livenessProbe: { periodSeconds: 10, failureThreshold: 30 },
+    });
+    expect(other).toMatchObject({
+      nodeSelector: { "kubernetes.io/os": "linux" },
+      securityContext: { runAsUser: 10_001, fsGroup: 10_001 },
+    });
+    expect(other.containers[0].livenessProbe).toMatchObject({ failureThreshold: 6 });
+    expect(other.annotations).toBeUndefined();
+  });
 
   it.each([
     ["unless it is named", [], ["posthaste"]],

@@ -1,7 +1,9 @@
-import { beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it, jest } from "@jest/globals";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { render } from "./manifests.ts";
+
+jest.setTimeout(buildMsMax);
 
 /** A setting over the value set `minimal`, as `--set` or, for lists, `--set-json` takes it, and the text of the refusal. */
 const refused = [
@@ -122,29 +124,17 @@ const refusedAlone = [
 ] as const;
 
 describeWith(["go"], "the chart's values", () => {
-  beforeAll(buildHelm, buildMsMax);
+  beforeAll(buildHelm);
 
-  it(
-    "are taken as they stand in the least value set",
-    async () => {
-      await expect(render("minimal")).resolves.toBeDefined();
-    },
-    buildMsMax,
-  );
+  it("are taken as they stand in the least value set", async () => {
+    await expect(render("minimal")).resolves.toBeDefined();
+  });
 
-  it.each(refused)(
-    "are refused by name: %s",
-    async (setting, named) => {
-      await expect(render("minimal", [setting])).rejects.toThrow(named);
-    },
-    buildMsMax,
-  );
+  it.each(refused)("are refused by name: %s", async (setting, named) => {
+    await expect(render("minimal", [setting])).rejects.toThrow(named);
+  });
 
-  it.each(refusedAlone)(
-    "are refused by name for a standalone: %s",
-    async (setting, named) => {
-      await expect(render("standalone", [setting])).rejects.toThrow(named);
-    },
-    buildMsMax,
-  );
+  it.each(refusedAlone)("are refused by name for a standalone: %s", async (setting, named) => {
+    await expect(render("standalone", [setting])).rejects.toThrow(named);
+  });
 });

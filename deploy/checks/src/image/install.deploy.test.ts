@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -27,7 +27,7 @@ import {
   textsOf,
 } from "./dockerfile.ts";
 
-const msMax = 10 * 60_000;
+jest.setTimeout(10 * 60_000);
 const idOfTheImage = 10_001;
 
 // Repeats docker build and docker run without the container: the tree of the context, the install commands of the Dockerfile,
@@ -99,62 +99,50 @@ describeWith(["git", "npm"], "the tree of the image", () => {
       for (const path of [data, secrets]) chownSync(path, asUser.uid, asUser.gid);
     const names = "token,signing-key-current,signing-key-next,management-password,sealing-keys";
     await endOf(start("deploy/image/make-secrets.js", env, [`${secrets}=${names}`]), 0);
-  }, msMax);
+  });
 
   afterAll(async () => {
     if (existsSync(app)) await mustRun("chmod", ["-R", "u+w", app]);
-  }, msMax);
+  });
 
-  it(
-    "holds nothing that only installs or tests",
-    () => {
-      expect(existsSync(join(app, "scripts"))).toBe(false);
-      expect(readdirSync(join(app, "apps"))).toEqual(["console"]);
-      expect(readdirSync(join(app, "apps/console"))).toEqual(["dist"]);
-      const installed = readdirSync(join(app, "node_modules/.pnpm"));
-      expect(installed.filter((name) => /^(jest|typescript|oxlint)@/.test(name))).toEqual([]);
-    },
-    msMax,
-  );
+  it("holds nothing that only installs or tests", () => {
+    expect(existsSync(join(app, "scripts"))).toBe(false);
+    expect(readdirSync(join(app, "apps"))).toEqual(["console"]);
+    expect(readdirSync(join(app, "apps/console"))).toEqual(["dist"]);
+    const installed = readdirSync(join(app, "node_modules/.pnpm"));
+    expect(installed.filter((name) => /^(jest|typescript|oxlint)@/.test(name))).toEqual([]);
+  });
 
-  it(
-    "runs the standalone as a user without rights that can write nothing but the data directory",
-    async () => {
-      const standalone = start("services/standalone/process/main.ts", env);
-      try {
-        const port = await portOf(standalone);
-        const ask = (path: string, token: string) =>
-          fetch(`http://127.0.0.1:${port}${path}`, {
-            headers: { authorization: `Bearer ${token}` },
-          });
-        const token = readFileSync(join(secrets, "token"), "utf8");
-        const check = join(app, "deploy/image/healthcheck.js");
-        const asked = { env: { POSTHASTE_PORT: port } };
-
-        expect(await run(node, [check, "/healthz"], asked)).toMatchObject({ code: 0 });
-        expect(await run(node, [check, "/readyz"], asked)).toMatchObject({ code: 0 });
-        expect((await ask("/v2/dlq", token)).status).toBe(200);
-        expect((await ask("/v2/dlq", "another")).status).toBe(401);
-        const page = await ask("/console/", "none");
-        expect(await page.text()).toContain("assets/index-");
-      } finally {
-        standalone.kill("SIGTERM");
-      }
-      await endOf(standalone, 0);
-    },
-    msMax,
-  );
-
-  it(
-    "is reported as unhealthy if nothing answers",
-    async () => {
+  it("runs the standalone as a user without rights that can write nothing but the data directory", async () => {
+    const standalone = start("services/standalone/process/main.ts", env);
+    try {
+      const port = await portOf(standalone);
+      const ask = (path: string, token: string) =>
+        fetch(`http://127.0.0.1:${port}${path}`, {
+          headers: { authorization: `Bearer ${token}` },
+        });
+      const token = readFileSync(join(secrets, "token"), "utf8");
       const check = join(app, "deploy/image/healthcheck.js");
+      const asked = { env: { POSTHASTE_PORT: port } };
 
-      // Port 1 has no listener.
-      expect(await run(node, [check], { env: { POSTHASTE_PORT: "1" } })).toMatchObject({ code: 1 });
-    },
-    msMax,
-  );
+      expect(await run(node, [check, "/healthz"], asked)).toMatchObject({ code: 0 });
+      expect(await run(node, [check, "/readyz"], asked)).toMatchObject({ code: 0 });
+      expect((await ask("/v2/dlq", token)).status).toBe(200);
+      expect((await ask("/v2/dlq", "another")).status).toBe(401);
+      const page = await ask("/console/", "none");
+      expect(await page.text()).toContain("assets/index-");
+    } finally {
+      standalone.kill("SIGTERM");
+    }
+    await endOf(standalone, 0);
+  });
+
+  it("is reported as unhealthy if nothing answers", async () => {
+    const check = join(app, "deploy/image/healthcheck.js");
+
+    // Port 1 has no listener.
+    expect(await run(node, [check], { env: { POSTHASTE_PORT: "1" } })).toMatchObject({ code: 1 });
+  });
 
   it.each(Object.keys(configSchemas))(
     "has everything that %s needs to begin: without a configuration the process names the missing variables",
@@ -165,7 +153,6 @@ describeWith(["git", "npm"], "the tree of the image", () => {
 
       expect(output).toContain("The configuration has");
     },
-    msMax,
   );
 });
 

@@ -2,7 +2,7 @@
  * Tests the docker, helm and kubectl commands of the pages without an engine or a cluster: the Compose file has their
  * profiles and services, the chart takes their values, and the chart makes the objects that they name.
  */
-import { beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it, jest } from "@jest/globals";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blocksOf } from "@posthaste/testing/pages";
@@ -18,6 +18,8 @@ import { buildHelm, runHelmTemplate } from "../tools/helm.ts";
 import { kubernetesVersion } from "../tools/kubernetes-validate.ts";
 import { type Call, callsOf } from "./calls.ts";
 
+jest.setTimeout(buildMsMax);
+
 type Made = { readonly kind: string; readonly metadata: { readonly name: string } };
 
 const cluster = [
@@ -30,18 +32,14 @@ describeWith(["go"], "the pages", () => {
   beforeAll(async () => {
     await buildHelm();
     await buildComposeCheck();
-  }, buildMsMax);
+  });
 
-  it.each(blocksOf("sh deploy"))(
-    "say what can be done: $page, line $line",
-    async ({ code }) => {
-      const calls = await callsOf(code);
+  it.each(blocksOf("sh deploy"))("say what can be done: $page, line $line", async ({ code }) => {
+    const calls = await callsOf(code);
 
-      expect(calls).not.toEqual([]);
-      for (const call of calls) await judge(call);
-    },
-    buildMsMax,
-  );
+    expect(calls).not.toEqual([]);
+    for (const call of calls) await judge(call);
+  });
 
   it.each(blocksOf("yaml values"))(
     "have values that the chart takes: $page, line $line",
@@ -55,7 +53,6 @@ describeWith(["go"], "the pages", () => {
 
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     },
-    buildMsMax,
   );
 });
 

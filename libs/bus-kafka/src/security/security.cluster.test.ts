@@ -1,5 +1,5 @@
 /** How the bus authenticates to brokers that ask for a certificate or a token. This file starts the broker. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { type Guard, type RunningKafka, startKafka } from "@posthaste/local";
 import {
   anotherAuthority,
@@ -22,7 +22,7 @@ import { type OpenBuses, openBuses } from "../opened.fixture.ts";
 
 const dir = temporaryFolder();
 const startMsMax = 300_000;
-const testMsMax = 120_000;
+jest.setTimeout(120_000);
 const ca = authority;
 let kafka: RunningKafka;
 let buses: OpenBuses;
@@ -41,96 +41,76 @@ afterAll(async () => {
 });
 
 describe("brokers that ask for a certificate", () => {
-  it(
-    "are served by a bus that shows one, and trusts theirs by the authority that is given",
-    async () => {
-      const bus = await opened("MUTUAL", {
-        tls: { ca, certificate: clientCertificate, key: certificateKey },
-      });
+  it("are served by a bus that shows one, and trusts theirs by the authority that is given", async () => {
+    const bus = await opened("MUTUAL", {
+      tls: { ca, certificate: clientCertificate, key: certificateKey },
+    });
 
-      expect(await passes(bus)).toBe(true);
-    },
-    testMsMax,
-  );
+    expect(await passes(bus)).toBe(true);
+  });
 
-  it(
-    "are away for a bus that shows none, or that trusts another authority, and the failure has the code of TLS",
-    async () => {
-      const explain = (error: unknown): string => codesOf(error).join();
-      const client = { certificate: clientCertificate, key: certificateKey };
-      const without = await opened("MUTUAL", { tls: { ca }, explain });
-      await eventually(() => /ALERT_.*CERTIFICATE/.test(String(without.problem())));
-      await buses.close();
+  it("are away for a bus that shows none, or that trusts another authority, and the failure has the code of TLS", async () => {
+    const explain = (error: unknown): string => codesOf(error).join();
+    const client = { certificate: clientCertificate, key: certificateKey };
+    const without = await opened("MUTUAL", { tls: { ca }, explain });
+    await eventually(() => /ALERT_.*CERTIFICATE/.test(String(without.problem())));
+    await buses.close();
 
-      const bus = await opened("MUTUAL", { tls: { ca: anotherAuthority, ...client }, explain });
+    const bus = await opened("MUTUAL", { tls: { ca: anotherAuthority, ...client }, explain });
 
-      await eventually(() => bus.problem()?.includes("UNABLE_TO_VERIFY_LEAF_SIGNATURE") === true);
-      expect(bus.isUp()).toBe(false);
-    },
-    testMsMax,
-  );
+    await eventually(() => bus.problem()?.includes("UNABLE_TO_VERIFY_LEAF_SIGNATURE") === true);
+    expect(bus.isUp()).toBe(false);
+  });
 });
 
 describe("brokers that ask for a token", () => {
-  it(
-    "get another one before the first ends, and the bus stays up",
-    async () => {
-      const tokens = await openIssuer((socket) => aToken(socket, lifeSeconds));
-      const bus = await opened("TOKEN", tokens);
-      const heard = new Set<string>();
-      await bus.subscribe("message.settled", "group", async (events) => {
-        for (const { id } of events) heard.add(id);
-      });
+  it("get another one before the first ends, and the bus stays up", async () => {
+    const tokens = await openIssuer((socket) => aToken(socket, lifeSeconds));
+    const bus = await opened("TOKEN", tokens);
+    const heard = new Set<string>();
+    await bus.subscribe("message.settled", "group", async (events) => {
+      for (const { id } of events) heard.add(id);
+    });
 
-      const said: string[] = [];
-      await eventually(async () => {
-        const fact = aSettled();
-        await publishFacts(bus, [fact]);
-        said.push(fact.id);
-        return Number(issuer?.requests.length) > tokensWanted;
-      });
+    const said: string[] = [];
+    await eventually(async () => {
+      const fact = aSettled();
+      await publishFacts(bus, [fact]);
+      said.push(fact.id);
+      return Number(issuer?.requests.length) > tokensWanted;
+    });
 
-      await eventually(() => said.every((id) => heard.has(id)));
-      expect(buses.log.events().filter((event) => event === "bus.down")).toEqual([]);
-      expect(bus.counts()).toMatchObject({ consumerRestarts: 0, connections: 1 });
-    },
-    testMsMax,
-  );
+    await eventually(() => said.every((id) => heard.has(id)));
+    expect(buses.log.events().filter((event) => event === "bus.down")).toEqual([]);
+    expect(bus.counts()).toMatchObject({ consumerRestarts: 0, connections: 1 });
+  });
 
-  it(
-    "are away while the issuer is away, for the reason that the bus reports, and are back when it answers again",
-    async () => {
-      let away = true;
-      const tokens = await openIssuer((socket) =>
-        away
-          ? answer(socket, "503 Away", '{"error":"temporarily_unavailable"}')
-          : aToken(socket, lifeSeconds),
-      );
-      const bus = await opened("TOKEN", tokens);
-      await eventually(() => bus.problem()?.includes("503, temporarily_unavailable") === true);
-      const asked = Number(issuer?.requests.length);
-      away = false;
+  it("are away while the issuer is away, for the reason that the bus reports, and are back when it answers again", async () => {
+    let away = true;
+    const tokens = await openIssuer((socket) =>
+      away
+        ? answer(socket, "503 Away", '{"error":"temporarily_unavailable"}')
+        : aToken(socket, lifeSeconds),
+    );
+    const bus = await opened("TOKEN", tokens);
+    await eventually(() => bus.problem()?.includes("503, temporarily_unavailable") === true);
+    const asked = Number(issuer?.requests.length);
+    away = false;
 
-      expect(await passes(bus)).toBe(true);
-      expect(asked).toBeLessThan(askedAtMost);
-    },
-    testMsMax,
-  );
+    expect(await passes(bus)).toBe(true);
+    expect(asked).toBeLessThan(askedAtMost);
+  });
 
-  it(
-    "refuse an expired one, and the bus reports that without the token or the secret",
-    async () => {
-      const tokens = await openIssuer((socket) => aToken(socket, -lifeSeconds));
-      const bus = await opened("TOKEN", tokens);
+  it("refuse an expired one, and the bus reports that without the token or the secret", async () => {
+    const tokens = await openIssuer((socket) => aToken(socket, -lifeSeconds));
+    const bus = await opened("TOKEN", tokens);
 
-      await eventually(() => bus.problem()?.includes("the brokers refuse the token") === true);
+    await eventually(() => bus.problem()?.includes("the brokers refuse the token") === true);
 
-      expect(bus.isUp()).toBe(false);
-      expect(JSON.stringify(buses.log.lines)).not.toContain(tokens.sasl.clientSecret);
-      expect(JSON.stringify(buses.log.lines)).not.toContain(tokenOf(-lifeSeconds).slice(0, 20));
-    },
-    testMsMax,
-  );
+    expect(bus.isUp()).toBe(false);
+    expect(JSON.stringify(buses.log.lines)).not.toContain(tokens.sasl.clientSecret);
+    expect(JSON.stringify(buses.log.lines)).not.toContain(tokenOf(-lifeSeconds).slice(0, 20));
+  });
 });
 
 const lifeSeconds = 8;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { type ListOrder } from "@posthaste/domain";
 import { anotherTenant, aTenant } from "@posthaste/testing";
 import { type Connection } from "../connection.ts";
-import { freshDatabase, patienceMs } from "../opened.fixture.ts";
+import { freshDatabase } from "../opened.fixture.ts";
 import { type Placed, placeOf } from "./placed.ts";
 import { type PageBounds, pageCursor, readPage, type Scan } from "./read-page.ts";
 import { servers } from "../servers.fixture.ts";
@@ -55,18 +55,14 @@ describe.each(servers)("$name: pages", ({ uri }) => {
     throw new Error("a list that does not end");
   }
 
-  it(
-    "are short rather than large; what is too large alone is a page alone",
-    async () => {
-      const sizes = [15, 15, 15, 100, 1];
-      const scan = { ...all, filter: { to: 4 }, bytesOf: (i: number) => sizes[i] ?? 0 };
+  it("are short rather than large; what is too large alone is a page alone", async () => {
+    const sizes = [15, 15, 15, 100, 1];
+    const scan = { ...all, filter: { to: 4 }, bytesOf: (i: number) => sizes[i] ?? 0 };
 
-      const pages = await readPages(await opened(), scan, { ...unbounded, bytes: 32 });
+    const pages = await readPages(await opened(), scan, { ...unbounded, bytes: 32 });
 
-      expect(pages).toEqual([[0, 1], [2], [3], [4]]);
-    },
-    patienceMs,
-  );
+    expect(pages).toEqual([[0, 1], [2], [3], [4]]);
+  });
 
   it.each([
     ["earliestFirst", [[], [], [11, 12, 13, 14], [15, 16, 17]]],
@@ -81,18 +77,13 @@ describe.each(servers)("$name: pages", ({ uri }) => {
 
       expect(pages).toEqual(expected);
     },
-    patienceMs,
   );
 
-  it(
-    "are full whatever the rows between, when the filter names what it wants",
-    async () => {
-      const scan = { ...all, conditions: { item: { $in: [1, 18] } }, isById: true };
+  it("are full whatever the rows between, when the filter names what it wants", async () => {
+    const scan = { ...all, conditions: { item: { $in: [1, 18] } }, isById: true };
 
-      expect(await readPages(await opened(), scan, { ...unbounded, rows: 5 })).toEqual([[1, 18]]);
-    },
-    patienceMs,
-  );
+    expect(await readPages(await opened(), scan, { ...unbounded, rows: 5 })).toEqual([[1, 18]]);
+  });
 
   it.each([
     ["all", {}],
@@ -113,6 +104,5 @@ describe.each(servers)("$name: pages", ({ uri }) => {
       expect(plan).toContain('"indexName":"tenant_1_place_1"');
       expect(plan).not.toMatch(/COLLSCAN/);
     },
-    patienceMs,
   );
 });

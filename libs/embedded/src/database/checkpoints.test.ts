@@ -13,8 +13,6 @@ import { readersIn } from "./log-readers.ts";
 /** Bounds in frames; a commit here has about nine. */
 const bounds = { waitingMax: 100, lengthMax: 300, reportedMin: 900 };
 
-const patienceMs = 60_000;
-
 const closing: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -80,72 +78,59 @@ describe("a log that no reader holds", () => {
 });
 
 describe("a log that a reader holds", () => {
-  it(
-    "grows, hardly holds the writer, and begins anew when the reader has ended",
-    async () => {
-      const { checkpoints, db, path } = await open();
-      const reader = new DatabaseSync(path, { readOnly: true });
-      closing.push(() => void (reader.isOpen && reader.close()));
-      reader.exec("BEGIN; SELECT count(*) FROM filler");
+  it("grows, hardly holds the writer, and begins anew when the reader has ended", async () => {
+    const { checkpoints, db, path } = await open();
+    const reader = new DatabaseSync(path, { readOnly: true });
+    closing.push(() => void (reader.isOpen && reader.close()));
+    reader.exec("BEGIN; SELECT count(*) FROM filler");
 
-      const held = await commit(db, checkpoints, 300);
+    const held = await commit(db, checkpoints, 300);
 
-      expect(framesOf(path)).toBeGreaterThan(2_500);
-      expect(held).toBeLessThan(10);
-      reader.close();
-      await commitUntil(db, checkpoints, () => stateOf(db).length < bounds.lengthMax);
-    },
-    patienceMs,
-  );
+    expect(framesOf(path)).toBeGreaterThan(2_500);
+    expect(held).toBeLessThan(10);
+    reader.close();
+    await commitUntil(db, checkpoints, () => stateOf(db).length < bounds.lengthMax);
+  });
 
-  it(
-    "does not hold the writer while much is brought in, however much the reader has left behind",
-    async () => {
-      const { checkpoints, db, path } = await open();
-      const reader = new DatabaseSync(path, { readOnly: true });
-      reader.exec("BEGIN; SELECT count(*) FROM filler");
-      await commit(db, checkpoints, 300);
-      reader.close();
+  it("does not hold the writer while much is brought in, however much the reader has left behind", async () => {
+    const { checkpoints, db, path } = await open();
+    const reader = new DatabaseSync(path, { readOnly: true });
+    reader.exec("BEGIN; SELECT count(*) FROM filler");
+    await commit(db, checkpoints, 300);
+    reader.close();
 
-      let waitingAtHold: number | undefined;
-      while (waitingAtHold === undefined) {
-        const { waiting } = stateOf(db);
-        if ((await commit(db, checkpoints, 1)) > 0) waitingAtHold = waiting;
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+    let waitingAtHold: number | undefined;
+    while (waitingAtHold === undefined) {
+      const { waiting } = stateOf(db);
+      if ((await commit(db, checkpoints, 1)) > 0) waitingAtHold = waiting;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
 
-      expect(waitingAtHold).toBeLessThan(bounds.reportedMin);
-    },
-    patienceMs,
-  );
+    expect(waitingAtHold).toBeLessThan(bounds.reportedMin);
+  });
 
-  it(
-    "is logged with the process that reads it, each time that it is twice as long, and when it has ended",
-    async () => {
-      const { checkpoints, db, log, path } = await open();
-      const code = `const db = new (require("node:sqlite").DatabaseSync)(process.argv[1], { readOnly: true });
+  it("is logged with the process that reads it, each time that it is twice as long, and when it has ended", async () => {
+    const { checkpoints, db, log, path } = await open();
+    const code = `const db = new (require("node:sqlite").DatabaseSync)(process.argv[1], { readOnly: true });
       db.exec("BEGIN; SELECT count(*) FROM filler");
       console.log("reads"); setInterval(() => undefined, 1e6);`;
-      db.exec(insert);
-      const other = spawn(process.execPath, ["--no-warnings", "--eval", code, path]);
-      closing.push(() => void other.kill("SIGKILL"));
-      await once(other.stdout, "data");
+    db.exec(insert);
+    const other = spawn(process.execPath, ["--no-warnings", "--eval", code, path]);
+    closing.push(() => void other.kill("SIGKILL"));
+    await once(other.stdout, "data");
 
-      await commit(db, checkpoints, 300);
-      other.kill("SIGKILL");
-      await once(other, "exit");
-      await commitUntil(db, checkpoints, () => log.events().includes("store.log_released"));
+    await commit(db, checkpoints, 300);
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    await commitUntil(db, checkpoints, () => log.events().includes("store.log_released"));
 
-      const told = log.lines.filter(({ event }) => event.startsWith("store.log_"));
-      const held = told.filter(({ event }) => event === "store.log_held");
-      expect(told.at(-1)?.event).toBe("store.log_released");
-      expect(held.length).toBeGreaterThanOrEqual(2);
-      expect(held.length).toBeLessThanOrEqual(4);
-      if (process.platform === "linux")
-        expect(held[0]?.fields).toMatchObject({ pids: [other.pid] });
-    },
-    patienceMs,
-  );
+    const told = log.lines.filter(({ event }) => event.startsWith("store.log_"));
+    const held = told.filter(({ event }) => event === "store.log_held");
+    expect(told.at(-1)?.event).toBe("store.log_released");
+    expect(held.length).toBeGreaterThanOrEqual(2);
+    expect(held.length).toBeLessThanOrEqual(4);
+    if (process.platform === "linux") expect(held[0]?.fields).toMatchObject({ pids: [other.pid] });
+  });
 });
 
 describe("readers of a log", () => {

@@ -91,88 +91,72 @@ async function until(holds: () => Promise<boolean> | boolean, msMax: number): Pr
 }
 
 describe("a disk that was nearly full", () => {
-  it(
-    "has room again within ten seconds of the last delivery, by itself",
-    async () => {
-      const store = openOn(newDirectory(), diskBytes);
-      // Free space is checked once a second, and filled faster than that.
-      while (await insert(store, 16)) await pause(1_001);
-      await deliverAll(store);
+  it("has room again within ten seconds of the last delivery, by itself", async () => {
+    const store = openOn(newDirectory(), diskBytes);
+    // Free space is checked once a second, and filled faster than that.
+    while (await insert(store, 16)) await pause(1_001);
+    await deliverAll(store);
 
-      const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
+    const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
 
-      expect(hasRoom).toBe(true);
-    },
-    patienceMs,
-  );
+    expect(hasRoom).toBe(true);
+  });
 });
 
 describe("a disk that kept bodies fill", () => {
-  it(
-    "has room again within ten seconds: they give way",
-    async () => {
-      const store = openOn(newDirectory(), diskBytes);
-      const first = aMessage();
-      await store.records.insert([{ record: accept(first, realClock.now()) }], "new");
-      const isKept = async () => (await store.keptBodies.get(aTenant, first.id)) !== undefined;
-      // Free space is checked once a second.
-      while (await insert(store, 16)) {
-        await deliverAll(store);
-        await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
-        expect(await isKept()).toBe(true);
-        await pause(1_001);
-      }
+  it("has room again within ten seconds: they give way", async () => {
+    const store = openOn(newDirectory(), diskBytes);
+    const first = aMessage();
+    await store.records.insert([{ record: accept(first, realClock.now()) }], "new");
+    const isKept = async () => (await store.keptBodies.get(aTenant, first.id)) !== undefined;
+    // Free space is checked once a second.
+    while (await insert(store, 16)) {
+      await deliverAll(store);
+      await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
+      expect(await isKept()).toBe(true);
+      await pause(1_001);
+    }
 
-      const isGone = await until(async () => !(await isKept()), withinMs);
-      const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
+    const isGone = await until(async () => !(await isKept()), withinMs);
+    const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
 
-      expect({ isGone, hasRoom }).toEqual({ isGone: true, hasRoom: true });
-    },
-    patienceMs,
-  );
+    expect({ isGone, hasRoom }).toEqual({ isGone: true, hasRoom: true });
+  });
 });
 
 describe("a disk that a reader of the log keeps full", () => {
-  it(
-    "takes no new work, goes on with what was accepted, and has room within ten seconds of the reader's end",
-    async () => {
-      const dataDir = newDirectory();
-      const store = openOn(dataDir, diskBytes);
-      await insert(store, 1);
-      const reader = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
-      reader.exec("BEGIN; SELECT count(*) FROM messages");
-      while (await insert(store, 16)) await pause(1_001);
-      await deliverAll(store);
-      await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
-      await pause(2_000);
+  it("takes no new work, goes on with what was accepted, and has room within ten seconds of the reader's end", async () => {
+    const dataDir = newDirectory();
+    const store = openOn(dataDir, diskBytes);
+    await insert(store, 1);
+    const reader = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
+    reader.exec("BEGIN; SELECT count(*) FROM messages");
+    while (await insert(store, 16)) await pause(1_001);
+    await deliverAll(store);
+    await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
+    await pause(2_000);
 
-      const hadRoom = await isAccepted(store, Buffer.alloc(10));
-      reader.close();
+    const hadRoom = await isAccepted(store, Buffer.alloc(10));
+    reader.close();
 
-      expect(hadRoom).toBe(false);
-      expect(await until(() => isAccepted(store, Buffer.alloc(10)), withinMs)).toBe(true);
-    },
-    patienceMs,
-  );
+    expect(hadRoom).toBe(false);
+    expect(await until(() => isAccepted(store, Buffer.alloc(10)), withinMs)).toBe(true);
+  });
 });
 
 describe("a file most of which is free", () => {
-  it(
-    "shrinks, in steps between which others have their turns",
-    async () => {
-      const dataDir = newDirectory();
-      const store = openOn(dataDir, 100 * diskBytes);
-      await insert(store, 48);
-      await deliverAll(store);
-      const before = fileBytes(dataDir);
-      const commits = store.commits();
+  it("shrinks, in steps between which others have their turns", async () => {
+    const dataDir = newDirectory();
+    const store = openOn(dataDir, 100 * diskBytes);
+    await insert(store, 48);
+    await deliverAll(store);
+    const before = fileBytes(dataDir);
+    const commits = store.commits();
 
-      const [end, keeps] = [realClock.now() + 1, () => false];
-      await store.records.removeFinished(allShards, end, limits.sweepBatchMax, keeps);
+    const [end, keeps] = [realClock.now() + 1, () => false];
+    await store.records.removeFinished(allShards, end, limits.sweepBatchMax, keeps);
 
-      expect(await until(() => fileBytes(dataDir) < before / 10, patienceMs)).toBe(true);
-      expect(store.commits() - commits).toBeGreaterThan(5);
-    },
-    patienceMs,
-  );
+    expect(await until(() => fileBytes(dataDir) < before / 10, patienceMs)).toBe(true);
+    expect(store.commits() - commits).toBeGreaterThan(5);
+  });
 });

@@ -17,10 +17,8 @@ import {
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { addressOf, deliveryFor } from "./commands.ts";
-import { Deliveries } from "./deliveries.ts";
-import { writeOfEntries } from "./entries.ts";
-import { runInAnswer, type RunPorts } from "./start.ts";
+import { addressOf, deliveryFor, Deliveries, writeOfEntries } from "./deliveries.ts";
+import { answerFor, type RunPorts } from "./start.ts";
 
 /** Returns the fault of an ended run, in the words that clients look for. */
 export const runEnded = (): Fault =>
@@ -43,12 +41,10 @@ export async function appendSteps(
     decide(ports, run, commands, deliveries),
   );
   if (!outcome || "fault" in outcome) return outcome ?? runEnded();
-  return commands.map((command, i) => ({
-    messageId: runMessageId(outcome.run.root, partOf(command.run.key)),
-    url: command.destination.url,
-    deduplicated: outcome.deduplicated[i] ?? false,
-    run: runInAnswer(outcome.run),
-  }));
+  const { deduplicated, run } = outcome;
+  return commands.map(({ destination: { url }, run: { key } }, i) =>
+    answerFor(run, runMessageId(run.root, partOf(key)), deduplicated[i] ?? false, url),
+  );
 }
 
 type Verdict = Fault | { readonly run: Run; readonly deduplicated: readonly boolean[] };

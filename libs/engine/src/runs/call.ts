@@ -20,10 +20,9 @@ import {
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
 import { isOfUseBefore, refusePending, runEnded } from "./append.ts";
-import { addressOf, deliveryFor } from "./commands.ts";
-import { Deliveries } from "./deliveries.ts";
+import { addressOf, deliveryFor, Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
-import { runInAnswer, type RunPorts } from "./start.ts";
+import { answerFor, type RunPorts } from "./start.ts";
 
 /** Makes the call of a step. The first call of a step counts; an endpoint that is asked again makes the same call again. */
 export async function placeCall(
@@ -50,8 +49,7 @@ export async function placeCall(
   if (!verdict) return runEnded();
   if ("fault" in verdict) return verdict;
   const { isNew, run } = verdict;
-  const messageId = runMessageId(run.root, partOf({ role: "call", step }));
-  return { messageId, url, deduplicated: !isNew, run: runInAnswer(run) };
+  return answerFor(run, runMessageId(run.root, partOf({ role: "call", step })), !isNew, url);
 }
 
 type Verdict = Fault | { readonly run: Run; readonly isNew: boolean };

@@ -1,6 +1,7 @@
 /**
- * The records that one change of a run makes. Reserves slots before the change for the deliveries that may be called
- * at once, so that the change's write claims them, as a publish does (docs/design/record#claimed-by-its-insert).
+ * The writes of one change of a run: entries, which are a part and the record of a delivery each, and the records. Reserves slots before
+ * the change for the deliveries that may be called at once, so that the change's write claims them, as a publish does
+ * (docs/design/record#claimed-by-its-insert).
  */
 import {
   accept,
@@ -14,6 +15,18 @@ import {
   type RunRef,
   sentBytes,
   type TenantId,
+  append,
+  bytesOfEntry,
+  type EntryDelivery,
+  type EntryKey,
+  entryMessage,
+  keptDelivery,
+  partOf,
+  type RunIn,
+  type RunPart,
+  type PublishCommand,
+  type RunCommand,
+  type RunPublish,
 } from "@posthaste/domain";
 import {
   type AddedEntry,
@@ -22,6 +35,7 @@ import {
   type LocalPlace,
   type RunAddress,
   type RunStore,
+  type RunWrite,
 } from "@posthaste/ports";
 import { type PreparedInsert } from "../publish/accept.ts";
 import { type AnnouncePorts, announceInBackground } from "../publish/announce.ts";
@@ -113,3 +127,94 @@ export class Deliveries {
     if (rest.length > 0) announceInBackground(this.#ports, rest);
   }
 }
+
+type Entry = {
+  readonly key: EntryKey;
+  readonly body: Uint8Array;
+  readonly delivery: EntryDelivery;
+};
+
+/** `run`: the run with the entries in it. The first entry has the rank `from`. */
+export function writeOfEntries(
+  run: Run,
+  from: number,
+  entries: readonly Entry[],
+  deliveries: Deliveries,
+  now: number,
+): RunWrite {
+  const messages = entries.map(({ delivery, key }) => entryMessage(run, key, delivery, now));
+  const parts = entries.map(({ body, delivery, key }, i): RunPart => {
+    const sent = keptDelivery(run, delivery, now);
+    return { name: partOf(key), at: now, body, rank: from + i, ...(sent && { sent }) };
+  });
+  const added = entries.map(({ body }, i) => ({ rank: from + i, body }));
+  return { run, parts, deliveries: deliveries.recordsOf(messages, now, added) };
+}
+
+/** A step that waited, with its result, which does not come from the endpoint. */
+export type EndedStep = {
+  readonly step: number;
+  readonly body: Uint8Array;
+  readonly delivery: EntryDelivery;
+};
+
+/** Writes results. The steps must be distinct and have no result yet. */
+export function decisionOfResults<V>(
+  run: RunIn<"active">,
+  ended: readonly EndedStep[],
+  deliveries: Deliveries,
+  now: number,
+  verdictOf: (run: Run) => V,
+): Required<Omit<Decision<V>, "intake">> {
+  const results = ended.map(({ step, ...rest }) => ({
+    ...rest,
+    key: { role: "result", step } as const,
+  }));
+  const appended = append(
+    run,
+    results.map(({ key }) => key),
+  );
+  if (appended.kind === "refused") throw new Error(appended.text);
+  const bytes = ended.reduce((sum, { body }) => sum + bytesOfEntry(body), run.bytes);
+  const next = { ...appended.run, bytes };
+  const write = writeOfEntries(next, run.history.length, results, deliveries, now);
+  return { verdict: verdictOf(next), write };
+}
+
+export const fitsHistory = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
+  run.bytes + bytesOfEntry(body) <= limits.runHistoryBytesMax;
+
+export const isRunCommand = <Kind extends RunPublish["kind"]>(
+  command: PublishCommand,
+  kind: Kind,
+): command is RunCommand<Kind> => command.run?.kind === kind && command.destination.kind === "url";
+
+/** Returns how the command asks for its message to be delivered. */
+export function deliveryFor(
+  command: RunCommand<"call" | "entry" | "start">,
+  notBefore: number,
+): EntryDelivery {
+  const { callerIp, destination, headers, hop, method, policy, run } = command;
+  return {
+    ...{ url: destination.url, callerIp, headers, hop, method, notBefore, policy },
+    ...(run.kind === "entry" && run.stepName !== undefined && { stepName: run.stepName }),
+  };
+}
+
+export function addressOf({ run, tenant }: RunCommand<"call" | "entry">): RunAddress {
+  const { createdAt, id } = run;
+  return { tenant, id, ...(createdAt !== undefined && { createdAt }) };
+}
+
+export type StepJson = Readonly<Record<string, unknown>>;
+
+/** Returns the body of a part that this folder writes as JSON: waits, invocations, and what a failure was told. */
+export const jsonBytes = (json: object): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify(json));
+
+/** Parses such a part; the only place where such a type is trusted without a check. */
+export const partJson = <T>({ body }: { readonly body: Uint8Array }): T =>
+  JSON.parse(new TextDecoder().decode(body)) as T;
+
+export const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");

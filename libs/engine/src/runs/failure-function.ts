@@ -14,9 +14,8 @@ import {
   partOf,
 } from "@posthaste/domain";
 import { headIfChanged } from "@posthaste/ports";
-import { Deliveries } from "./deliveries.ts";
+import { Deliveries, base64, jsonBytes } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
-import { base64, jsonBytes } from "./json-parts.ts";
 
 /** Ends a round whose destination has answered, or will not be called again. */
 export async function failureTold(

@@ -32,11 +32,20 @@ import {
 import { type Decision, headAlone, headIfChanged } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
 import { isOfUseBefore, refusePending, runEnded } from "./append.ts";
-import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
-import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
-import { decisionOfResults, fitsHistory } from "./entries.ts";
-import { base64, jsonBytes, partJson, type StepJson } from "./json-parts.ts";
-import { runInAnswer, type RunPorts, startAs } from "./start.ts";
+import {
+  addressOf,
+  deliveryFor,
+  isRunCommand,
+  Deliveries,
+  type DeliveryPorts,
+  decisionOfResults,
+  fitsHistory,
+  base64,
+  jsonBytes,
+  partJson,
+  type StepJson,
+} from "./deliveries.ts";
+import { answerFor, type RunPorts, startAs } from "./start.ts";
 
 type InvokePorts = DeliveryPorts & Pick<RunPorts, "runs">;
 
@@ -93,12 +102,7 @@ export async function invoke(
   if ("fault" in verdict) return verdict;
   const { isNew, root, run } = verdict;
   if (isNew) await startChild(ports, run, number);
-  return {
-    messageId: root,
-    url: command.destination.url,
-    deduplicated: !isNew,
-    run: runInAnswer(run),
-  };
+  return answerFor(run, root, !isNew, command.destination.url);
 }
 
 type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly isNew: boolean };

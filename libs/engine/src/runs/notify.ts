@@ -29,7 +29,14 @@ import {
 } from "@posthaste/domain";
 import { type Decision, headAlone, type RunAddress, type RunStore } from "@posthaste/ports";
 import { tooLong } from "./append.ts";
-import { Deliveries } from "./deliveries.ts";
+import {
+  Deliveries,
+  decisionOfResults,
+  type EndedStep,
+  fitsHistory,
+  base64,
+  jsonBytes,
+} from "./deliveries.ts";
 import {
   partsOf,
   runsWaiting,
@@ -38,9 +45,7 @@ import {
   type Waiter,
   type WaitPart,
   type WaitPorts,
-} from "./kept-waits.ts";
-import { decisionOfResults, type EndedStep, fitsHistory } from "./entries.ts";
-import { base64, jsonBytes } from "./json-parts.ts";
+} from "./waits.ts";
 
 /** The outcome of one wait. With `error` the wait goes on. */
 export type Notified = {

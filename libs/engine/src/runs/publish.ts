@@ -1,9 +1,15 @@
 /** Publishes for runs: steps, calls, invocations, and starts. */
-import { type Fault, isFault, type PublishCommand, type RunId } from "@posthaste/domain";
+import {
+  type Fault,
+  isFault,
+  type PublishCommand,
+  type RunCommand,
+  type RunId,
+} from "@posthaste/domain";
 import { type Published } from "../publish/accept.ts";
 import { appendSteps } from "./append.ts";
 import { placeCall } from "./call.ts";
-import { isRunCommand } from "./commands.ts";
+import { isRunCommand } from "./deliveries.ts";
 import { invoke } from "./invoke.ts";
 import { type RunPorts, startRun } from "./start.ts";
 
@@ -13,34 +19,35 @@ export async function publishSteps(
   commands: readonly PublishCommand[],
 ): Promise<readonly Published[] | Fault> {
   const published: Published[] = [];
-  for (const some of inGroups(commands)) {
-    const done = await publishGroup(ports, some);
+  for (let command = commands[0]; command; command = commands[published.length]) {
+    const steps = stepsFrom(commands, published.length);
+    const done = await (steps.length > 0 ? appendSteps(ports, steps) : publishOne(ports, command));
     if (isFault(done)) return done;
-    published.push(...done);
+    published.push(...[done].flat());
   }
   return published;
 }
 
-async function publishGroup(
-  ports: RunPorts,
-  some: readonly PublishCommand[],
-): Promise<readonly Published[] | Fault> {
-  const steps = some.filter((command) => isRunCommand(command, "entry"));
-  const [only] = some;
-  if (!only || steps.length > 0) return appendSteps(ports, steps);
-  const done = await publishOne(ports, only);
-  return isFault(done) ? done : [done];
+/** Returns the steps of one run that follow one another from `from` on. */
+function stepsFrom(
+  commands: readonly PublishCommand[],
+  from: number,
+): readonly RunCommand<"entry">[] {
+  const steps: RunCommand<"entry">[] = [];
+  for (let command = commands[from]; command; command = commands[from + steps.length]) {
+    if (!isRunCommand(command, "entry")) break;
+    const { createdAt, id } = (steps[0] ?? command).run;
+    if (command.run.id !== id || command.run.createdAt !== createdAt) break;
+    steps.push(command);
+  }
+  return steps;
 }
 
 function publishOne(ports: RunPorts, command: PublishCommand): Promise<Published | Fault> {
   if (isRunCommand(command, "call")) return placeCall(ports, command);
   if (isRunCommand(command, "invoke")) return invoke(ports, command);
-  return start(ports, command);
-}
-
-function start(ports: RunPorts, command: PublishCommand): Promise<Published | Fault> {
-  if (!isRunCommand(command, "start")) throw new Error("not the start of a run");
-  return startRun(ports, command);
+  if (isRunCommand(command, "start")) return startRun(ports, command);
+  throw new Error("not a part of a run");
 }
 
 /** The number of runs started at the same time; their writes share syncs. */
@@ -56,7 +63,7 @@ export async function startRuns(
 ): Promise<readonly Published[] | Fault> {
   const started: Published[] = [];
   for (const wave of waves(starts))
-    for (const each of await Promise.all(wave.map((each) => start(ports, each)))) {
+    for (const each of await Promise.all(wave.map((each) => publishOne(ports, each)))) {
       if (isFault(each)) return each;
       started.push(each);
     }
@@ -79,21 +86,3 @@ function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCom
   }
   return all;
 }
-
-/** Groups successive steps of one run. */
-function inGroups(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
-  const parts: PublishCommand[][] = [];
-  for (const command of commands) {
-    const last = parts.at(-1);
-    const [before] = last ?? [];
-    if (before && isOfSameRun(before, command)) last?.push(command);
-    else parts.push([command]);
-  }
-  return parts;
-}
-
-const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
-  isRunCommand(one, "entry") &&
-  isRunCommand(other, "entry") &&
-  one.run.id === other.run.id &&
-  one.run.createdAt === other.run.createdAt;

@@ -1,4 +1,7 @@
-/** Resumes a failed run: makes a new run that has the finished steps of the failed one, and does its open work. */
+/**
+ * Makes a new run of a failed one, which stays as it is: a resumed run has the finished steps and does the open work, a
+ * restarted run has the payload and the plan, and begins anew.
+ */
 import {
   answerMessage,
   callMessage,
@@ -27,16 +30,17 @@ import {
   type RunPart,
   shardOf,
   usualDelivery,
+  changedFlow,
+  isFault,
+  type RunCommand,
+  type RunPlan,
 } from "@posthaste/domain";
 import { type NextUse, type RunWrite } from "@posthaste/ports";
 import { Deliveries } from "./deliveries.ts";
 import { startChild } from "./invoke.ts";
 import { passEventOn } from "./notify.ts";
-import { isActiveAlready, planWith } from "./restart.ts";
-import { gone } from "./start.ts";
-import { type RunPorts } from "./start.ts";
-import { beginUnlessHeld } from "./uses.ts";
-import { renewedWaits, type RenewedWait } from "./kept-waits.ts";
+import { gone, type RunPorts, beginUnlessHeld, startRunOf } from "./start.ts";
+import { renewedWaits, type RenewedWait } from "./waits.ts";
 
 /** `id`: of the new run. Returns the run of that id if it is active and was already made by a resume of this failed run. */
 export async function resumeRun(
@@ -205,3 +209,57 @@ function messagesOf(
     }),
   ];
 }
+
+/** `id`: of the new run. Returns the run of that id if it is active and was already made by a restart of this failed run. */
+export async function restartRun(
+  ports: RunPorts,
+  failed: RunIn<"failed">,
+  id: RunId,
+  overrides: Overrides,
+): Promise<Run | Fault> {
+  const payload = await ports.runs.part(failed, "start");
+  if (!payload) return gone;
+  const { callerIp, dialect, tenant, url } = failed;
+  const { failureFunction, features, headers, isRequested, policy } = planWith(
+    failed.plan,
+    overrides,
+  );
+  const { postponement } = overrides;
+  const command: RunCommand<"start"> = {
+    tenant,
+    dialect,
+    destination: { kind: "url", url },
+    method: "POST",
+    headers: payload.sent?.headers ?? usualDelivery(failed).headers,
+    body: payload.body,
+    policy: { ...policy, ...(failureFunction && { failureCallback: failureFunction }) },
+    ...(postponement && { postponement }),
+    callerIp,
+    hop: 1,
+    run: { kind: "start", id, features, headers, ...(isRequested && { isRequested }) },
+  };
+  const started = await startRunOf(ports, command, failed.key);
+  if (isFault(started)) return started;
+  const { isNew, run } = started;
+  return isNew || isMadeOf(run, failed) ? run : isActiveAlready;
+}
+
+/** Returns the plan of the failed run with the changes that the headers ask for. */
+function planWith(
+  { trace: _trace, ...plan }: RunPlan,
+  { flow: change, headers, policy }: Overrides,
+): RunPlan {
+  const { callback: _, failureCallback = plan.failureFunction, ...own } = policy;
+  const flow = changedFlow(plan.policy.flow, change);
+  return {
+    ...plan,
+    headers: merged(plan.headers, headers),
+    policy: { ...changedPolicy(plan.policy, own), ...(flow && { flow }) },
+    ...(failureCallback && { failureFunction: failureCallback }),
+  };
+}
+
+const isActiveAlready: Fault = fault(
+  "malformed",
+  "a workflow already exists, can not initialize a new one with same id",
+);

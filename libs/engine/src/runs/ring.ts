@@ -9,7 +9,7 @@ import {
   type RunRef,
 } from "@posthaste/domain";
 import { type DeliveryPorts } from "./deliveries.ts";
-import { dropAtLast, type DropPorts } from "./drop.ts";
+import { dropAtLast, type DropPorts } from "./end.ts";
 import { answerInvokers, startChild } from "./invoke.ts";
 import { type RunPorts } from "./start.ts";
 import { timeOutWaits } from "./notify.ts";

@@ -28,8 +28,7 @@ import { appendSteps, runEnded } from "./append.ts";
 import { placeCall } from "./call.ts";
 import { endOwnRun, endRun, finishRun } from "./end.ts";
 import { invoke } from "./invoke.ts";
-import { startRun } from "./start.ts";
-import { beginHeld } from "./uses.ts";
+import { startRun, beginHeld } from "./start.ts";
 import { placeWait } from "./waits.ts";
 
 const address = { tenant: aTenant, id: aRunId };

@@ -24,6 +24,10 @@ import {
   shardOf,
   usualDelivery,
   isOver,
+  askedBy,
+  type MessageRecord,
+  released,
+  type RunRef,
 } from "@posthaste/domain";
 import {
   type Decision,
@@ -32,13 +36,12 @@ import {
   type RunStore,
   type RunWrite,
   type StartedRun,
+  headIfChanged,
+  type Records,
 } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
 import { claimOnce, confirmKeys, type FindGone } from "../publish/deduplicate.ts";
-import { deliveryFor } from "./commands.ts";
-import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
-import { writeOfEntries } from "./entries.ts";
-import { beginUnlessHeld } from "./uses.ts";
+import { deliveryFor, Deliveries, type DeliveryPorts, writeOfEntries } from "./deliveries.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
@@ -47,22 +50,26 @@ export async function startRun(
   ports: RunPorts,
   command: RunCommand<"start">,
 ): Promise<Published | Fault> {
-  const known = await adoptRun(ports, command);
+  const known = command.run.phase === "adopts" && (await adoptRun(ports, command));
   if (known) return known;
   const started = await startRunOf(ports, command);
   if (isFault(started)) return started;
   const { isNew, run } = started;
-  return { messageId: run.root, url: run.url, deduplicated: !isNew, run: runInAnswer(run) };
+  return answerFor(run, run.root, !isNew);
 }
 
-export const runInAnswer = ({
-  createdAt,
-  id,
-  plan: { trace },
-}: Run): NonNullable<Published["run"]> => ({
-  ...{ createdAt, id },
-  ...(trace !== undefined && { trace }),
-});
+/** Returns the answer to a publish for a run. `url`: where its message is delivered. */
+export function answerFor(
+  run: Run,
+  messageId: MessageId,
+  deduplicated: boolean,
+  url = run.url,
+): Published {
+  const { createdAt, id } = run;
+  const { trace } = run.plan;
+  const inAnswer = { createdAt, id, ...(trace !== undefined && { trace }) };
+  return { messageId, url, deduplicated, run: inAnswer };
+}
 
 /**
  * Handles the start of a run by the endpoint that was asked to start it: the existing run is delivered to the
@@ -70,22 +77,16 @@ export const runInAnswer = ({
  */
 async function adoptRun(
   ports: RunPorts,
-  { run: { id, phase }, tenant }: RunCommand<"start">,
+  { run: { id }, tenant }: RunCommand<"start">,
 ): Promise<Published | undefined> {
-  if (phase !== "adopts") return undefined;
-  const address = { tenant, id };
-  const before = await ports.runs.get(address);
+  const before = await ports.runs.get({ tenant, id });
   if (!before) return undefined;
-  const { url } = before;
   // The endpoint answers the first phase of the use before.
-  if (isHeld(before))
-    return { messageId: before.root, url, deduplicated: true, run: runInAnswer(before) };
+  if (isHeld(before)) return answerFor(before, before.root, true);
   if (!before.adoption) return undefined;
   const messageId = runMessageId(before.root, partOf({ role: "adopted" }));
   if (!isActive(before))
-    return mayBeAsked(before, ports.clock.now())
-      ? { messageId, url, deduplicated: true, run: runInAnswer(before) }
-      : undefined;
+    return mayBeAsked(before, ports.clock.now()) ? answerFor(before, messageId, true) : undefined;
   const { sent } = (await ports.runs.part(before, "start")) ?? {};
   const delivery = sent ?? usualDelivery(before);
   const deliveries = new Deliveries(ports, tenant, [delivery.url]);
@@ -100,7 +101,7 @@ async function adoptRun(
       write: { run: next, parts: [part], deliveries: deliveries.recordsOf([message], now) },
     };
   });
-  return { messageId, url, deduplicated: !isAdopted, run: runInAnswer(before) };
+  return answerFor(before, messageId, !isAdopted);
 }
 
 /**
@@ -160,7 +161,7 @@ async function startOnce(
 
 export const gone: Fault = fault("not_found", "the run is no longer kept");
 
-export type StartedAs = { readonly run: Run; readonly isNew: boolean };
+type StartedAs = { readonly run: Run; readonly isNew: boolean };
 
 /** The origin of a run, set if this call starts it. */
 type Lineage = Pick<Run, "root" | "invoker" | "from">;
@@ -231,3 +232,39 @@ function planOf({
     ...(failureFunction && { failureFunction }),
   };
 }
+
+export type UsePorts = {
+  readonly records: Pick<Records, "get">;
+  readonly runs: Pick<RunStore, "change" | "get">;
+};
+
+/**
+ * Releases a held run once no delivery of the use before it is under way: requests that name only the id belong to the run from
+ * then on. Returns false while a delivery is under way.
+ */
+export async function beginHeld(ports: UsePorts, run: RunRef, behind: RunRef): Promise<boolean> {
+  if (await isDelivered(ports, behind)) return false;
+  await ports.runs.change(run, (seen) => headIfChanged(released(seen)));
+  return true;
+}
+
+/** Releases a run that has just started as soon as it may begin. If that fails here, it is done before the first delivery. */
+export async function beginUnlessHeld(ports: UsePorts, run: Run): Promise<void> {
+  const behind = isHeld(run) ? run.state.behind : undefined;
+  if (behind) await beginHeld(ports, run, behind).catch(() => false);
+}
+
+const recordsMax = 500;
+
+async function isDelivered({ records, runs }: UsePorts, ref: RunRef): Promise<boolean> {
+  const run = await runs.get(ref);
+  const ids = run ? askedBy(run) : [];
+  // Newest first: the entry asked for last is the most likely to have a delivery under way.
+  for (let to = ids.length; run && to > 0; to -= recordsMax) {
+    const some = await records.get(run.tenant, ids.slice(Math.max(0, to - recordsMax), to));
+    if (some.some(isClaimed)) return true;
+  }
+  return false;
+}
+
+const isClaimed = (record: MessageRecord | undefined): boolean => record?.state.kind === "claimed";

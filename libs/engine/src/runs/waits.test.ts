@@ -3,9 +3,8 @@ import { isActive, type Run, runId, type RunId } from "@posthaste/domain";
 import { anotherTenant, aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
 import { allOf, listen, open, type Ports, rest } from "../opened.fixture.ts";
 import { startRun } from "./start.ts";
-import { waitersOf } from "./kept-waits.ts";
+import { waitersOf, placeWait } from "./waits.ts";
 import { hookRun, type Notified, notify, notifyRun, timeOutWaits } from "./notify.ts";
-import { placeWait } from "./waits.ts";
 
 const event = "order.paid";
 const minute = 60_000;

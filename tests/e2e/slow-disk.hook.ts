@@ -9,7 +9,7 @@ const slow =
 registerHooks({
   load: (url, context, next) => {
     const loaded = next(url, context);
-    if (!url.endsWith("/libs/embedded/src/database/sync.ts")) return loaded;
+    if (!url.endsWith("/libs/embedded/src/database/write-ahead-log.ts")) return loaded;
     const source = readFileSync(new URL(url), "utf8");
     if (!source.includes(own)) throw new Error(`${url} does not say ${own}`);
     return { ...loaded, source: source.replace(own, slow) };

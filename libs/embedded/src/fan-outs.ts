@@ -24,9 +24,8 @@ import { type Alarms, openAlarms } from "./database/alarms.ts";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
 import { type Lanes } from "./lanes.ts";
 import { bodyFrom, type Configurations, wholeText } from "./messages/configurations.ts";
-import { idOf, type Names } from "./messages/names.ts";
+import { idOf, type Names, type Positions } from "./messages/positions.ts";
 import { isKnownFormat } from "./messages/records.ts";
-import { type Positions } from "./positions.ts";
 import { type QueueRows, type QueuePlace } from "./queues/rows.ts";
 import { type TenantKeys } from "./tenants.ts";
 import { type Windows } from "./tokens/windows.ts";
@@ -131,7 +130,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
       if (!address || exists.get(address.position) || state.kind !== "expanding") return "known";
       for (const each of flowsOf(fanOut).sets) lanes.configure(each, clock.now());
       const { position, name } = address;
-      const first = positions.reserve(endpointCount);
+      const first = positions.next(endpointCount);
       const spot =
         queue === undefined
           ? undefined

@@ -15,7 +15,7 @@ import { integer, type Row } from "./database/rows.ts";
 import { bodyFrom } from "./messages/configurations.ts";
 import { freedBytesMax } from "./messages/remove.ts";
 import { type Store } from "./messages/store.ts";
-import { positionAt, timeOfPosition } from "./positions.ts";
+import { positionAt, timeOfPosition } from "./messages/positions.ts";
 
 /** Bodies removed per transaction, of each kind. */
 const sweptPerCommitMax = 500;

@@ -13,7 +13,7 @@ import { integer, type Row } from "./database/rows.ts";
 import { alarmAt, soonest } from "./lanes.ts";
 import { claimedCode, firstFinishedCode, isKnownFormat, stateCodes } from "./messages/records.ts";
 import { type Store } from "./messages/store.ts";
-import { positionAt } from "./positions.ts";
+import { positionAt } from "./messages/positions.ts";
 import { headColumns, runFrom } from "./runs/rows.ts";
 
 export type Recovered = {

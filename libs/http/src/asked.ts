@@ -2,8 +2,7 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type AskedOf, type Endpoint, type EndpointSpec, faultOfNames } from "@posthaste/contract";
 import { type Fault, fault, isFault, type Plan } from "@posthaste/domain";
-import { type BodyBudget } from "./bodies/body-budget.ts";
-import { readBody } from "./bodies/body.ts";
+import { type BodyBudget, readBody } from "./bodies/body.ts";
 
 export type Asking = {
   readonly params: Readonly<Record<string, string | readonly string[]>>;

@@ -25,8 +25,7 @@ export {
   userOf,
 } from "./authenticate/credentials.ts";
 export { createFailureLimit, networkOf } from "./authenticate/failure-limit.ts";
-export { readBody } from "./bodies/body.ts";
-export { type BodyBudget, createBodyBudget } from "./bodies/body-budget.ts";
+export { type BodyBudget, createBodyBudget, readBody } from "./bodies/body.ts";
 export { addressSet, type AddressSet, callerIp } from "./caller-ip.ts";
 export { createConsolePages } from "./console/console.ts";
 export { createCursors, type Cursors } from "./cursor.ts";
@@ -37,8 +36,7 @@ export {
   type FoundLimits,
   type RequestHandler,
 } from "./edge/edge.ts";
-export { type Origins } from "./edge/cors.ts";
-export { isOfOtherOrigin, singleHeader } from "./edge/request-head.ts";
+export { isOfOtherOrigin, type Origins, singleHeader } from "./edge/request-head.ts";
 export {
   type Attempt,
   type IdentityProvider,

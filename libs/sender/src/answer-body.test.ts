@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { AnswerBody, unbudgetedBytes } from "./answer-body.ts";
+import { AnswerBody, unbudgetedBytes } from "./call.ts";
 import { usedBytes } from "./test-kit.ts";
 
 const roomy = { takeBytes: () => true };

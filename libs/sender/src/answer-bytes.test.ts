@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { tenantId } from "@posthaste/domain";
 import { type Sending } from "@posthaste/ports";
-import { unbudgetedBytes } from "./answer-body.ts";
+import { unbudgetedBytes } from "./call.ts";
 import { closeAll, inShort, openDestination, openSender, requestTo } from "./test-kit.ts";
 
 afterEach(closeAll);

@@ -4,7 +4,7 @@ import { openEmbedded } from "@posthaste/embedded";
 import { type Records, StoreError, type Tenant } from "@posthaste/ports";
 import { aMessage, anotherTenant, aTenant } from "@posthaste/testing";
 import { openInMemory } from "@posthaste/testing/in-memory";
-import { BacklogQuota } from "./backlog.ts";
+import { BacklogQuota } from "./quota.ts";
 
 function open() {
   const {

@@ -19,7 +19,7 @@ import {
   type Sessions,
 } from "@posthaste/http";
 import { type Accounts, type Clock } from "@posthaste/ports";
-import { type Rates } from "./rates.ts";
+import { type Rates } from "./quota.ts";
 
 /** `queryToken`: the value of `qstash_token`. */
 export type CallerOf = (

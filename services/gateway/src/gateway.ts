@@ -50,14 +50,13 @@ import {
   type Schedules,
   type Telemetry,
 } from "@posthaste/ports";
-import { BacklogQuota } from "./backlog.ts";
+import { BacklogQuota, createRates } from "./quota.ts";
 import { createCallerOf, createSessionKeeper } from "./callers.ts";
 import { guarded, type RequestGuards } from "./guards.ts";
 import { createWebhookHandler, webhookTargetOf } from "./webhook-handler.ts";
 import { createContextOf, urlReader } from "./parse-context.ts";
 import { type LogWatchers } from "./live-log/watchers.ts";
 import { createPaging } from "./paging.ts";
-import { createRates } from "./rates.ts";
 import { createReads } from "./reads.ts";
 import { createRawHandler } from "./raw-handler.ts";
 import { publishHandler } from "./handlers/publish.ts";

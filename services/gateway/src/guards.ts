@@ -29,9 +29,8 @@ import {
 } from "@posthaste/http";
 import { type Tracer } from "@posthaste/ports";
 import { queryOf, replyOf, type Handler as RouteHandler } from "@posthaste/http/router";
-import { type BacklogQuota } from "./backlog.ts";
+import { type BacklogQuota, type Rates } from "./quota.ts";
 import { type CallerOf } from "./callers.ts";
-import { type Rates } from "./rates.ts";
 import { inSpan, requestSpan } from "./trace.ts";
 import { type Handler } from "./handlers/handler.ts";
 

@@ -9,7 +9,7 @@ import {
   TextCache,
 } from "@posthaste/domain";
 import { type Clock, type Groups, type Log, type RetryDelays, type Tenant } from "@posthaste/ports";
-import { type Rates } from "./rates.ts";
+import { type Rates } from "./quota.ts";
 
 export type ContextOf = (tenant: Tenant, callerIp: string) => BatchContext;
 

@@ -4,7 +4,7 @@ import { defaultPlan, isFault, type Plan, tenantId } from "@posthaste/domain";
 import { type RetryDelays, StoreError, type Tenant } from "@posthaste/ports";
 import { recordingLog, virtualClock } from "@posthaste/testing";
 import { createContextOf } from "./parse-context.ts";
-import { createRates } from "./rates.ts";
+import { createRates } from "./quota.ts";
 
 const hourMs = 3_600_000;
 const aTenantWith = (limits: Partial<Plan>, id = "a"): Tenant => ({

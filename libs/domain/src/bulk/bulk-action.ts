@@ -5,9 +5,8 @@
 import { type LiveFilter } from "../query/filter.ts";
 import { type ActiveRunFilter } from "../query/run-filter.ts";
 import { hash32 } from "../shared/hash.ts";
-import { type BulkActionId, type MessageId, type TenantId } from "../shared/ids.ts";
+import { type BulkActionId, type MessageId, shardCount, type TenantId } from "../shared/ids.ts";
 import { ringAheadMs } from "../shared/limits.ts";
-import { shardCount } from "../shared/shards.ts";
 
 export type BulkWork =
   | { readonly kind: "cancel"; readonly filter: LiveFilter }

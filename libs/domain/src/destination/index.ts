@@ -5,7 +5,15 @@ export {
   type DestinationUrl,
   isLoopbackName,
 } from "./destination.ts";
-export { originHash } from "./origin.ts";
+export {
+  hasScheme,
+  invalidScheme,
+  looksLikeHost,
+  originHash,
+  readUrl,
+  refusedUrl,
+  standardUrl,
+} from "./url.ts";
 export {
   addressRefusal,
   allowsLocalNames,
@@ -13,11 +21,3 @@ export {
   destinationPolicy,
   type DestinationPolicySettings,
 } from "./policy.ts";
-export {
-  hasScheme,
-  invalidScheme,
-  looksLikeHost,
-  readUrl,
-  refusedUrl,
-  standardUrl,
-} from "./url.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { originHash } from "./origin.ts";
+import { originHash } from "./url.ts";
 
 describe("the hash of an origin", () => {
   it.each([

@@ -9,8 +9,7 @@ import {
   epochStart as now,
   newId,
 } from "@posthaste/testing";
-import { childId, flowLaneId, slotId } from "../shared/ids.ts";
-import { shardOf } from "../shared/shards.ts";
+import { childId, flowLaneId, shardOf, slotId } from "../shared/ids.ts";
 import { advanceTo, childOf, fanOutOf, flowsOf } from "./fan-out.ts";
 
 const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };

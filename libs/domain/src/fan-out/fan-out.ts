@@ -9,9 +9,8 @@ import { messageOf } from "../message/accept.ts";
 import { type Message } from "../message/message.ts";
 import { type PublishCommand } from "../publish/command.ts";
 import { type Endpoint, type GroupChunkId } from "../publish/url-group.ts";
-import { childId, type MessageId, type QueueId, type TenantId } from "../shared/ids.ts";
+import { childId, type MessageId, type QueueId, shardOf, type TenantId } from "../shared/ids.ts";
 import { ringAheadMs } from "../shared/limits.ts";
-import { shardOf } from "../shared/shards.ts";
 
 /** The version of the group that was published to. `skipped`: the indices of endpoints that get no child, since they are duplicates. */
 export type FanOutTarget = {

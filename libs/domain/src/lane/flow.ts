@@ -1,7 +1,6 @@
 /** Flow keys as messages bring them: the lane that a message joins, and the lanes whose limits it sets. */
-import { shardOf } from "../shared/shards.ts";
+import { type FlowId, flowLaneId, isDerived, shardOf, type TenantId } from "../shared/ids.ts";
 import { type Message } from "../message/message.ts";
-import { flowLaneId, isDerived, type FlowId, type TenantId } from "../shared/ids.ts";
 import { type FlowLimits, flowPeriodMsDefault } from "./flow-control.ts";
 
 export type Flow = {

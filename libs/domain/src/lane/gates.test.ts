@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { shardOf } from "../shared/shards.ts";
+import { shardOf } from "../shared/ids.ts";
 import { aFlow, aQueue, newId } from "@posthaste/testing";
 import { dueAtOf, type Gate, isForeign, stateAtNextGate, shardOfMessage } from "./gates.ts";
 import { type Lanes } from "./lane.ts";

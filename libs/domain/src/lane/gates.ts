@@ -2,9 +2,8 @@
  * The gates that a message passes before it is due, in one order: a turn of its queue, its time, a slot of its flow key.
  * Only this file knows the order.
  */
-import { shardOf } from "../shared/shards.ts";
+import { type LaneId, type MessageId, shardOf } from "../shared/ids.ts";
 import { type Message, type MessageState } from "../message/message.ts";
-import { type LaneId, type MessageId } from "../shared/ids.ts";
 import { type Lanes, type LanesOf } from "./lane.ts";
 
 /** The last gate that was passed. */

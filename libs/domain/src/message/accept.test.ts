@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { shardOf } from "../shared/shards.ts";
+import { flowLaneId, shardOf } from "../shared/ids.ts";
 import {
   aCommand,
   aFlow,
@@ -9,7 +9,6 @@ import {
   epochStart as now,
   newId,
 } from "@posthaste/testing";
-import { flowLaneId } from "../shared/ids.ts";
 import { accept, acceptClaimed, claimableAtInsert, messageOf } from "./accept.ts";
 
 const flow = { key: "k", limits: { parallelism: 2, periodMs: 1_000 } };

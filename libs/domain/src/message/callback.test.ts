@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { shardOf } from "../shared/shards.ts";
+import { callbackId, failureCallbackId, flowLaneId, shardOf } from "../shared/ids.ts";
 import { aCallbackPlan, aMessage, anAnswer, aPolicy, epochStart as now } from "@posthaste/testing";
-import { callbackId, failureCallbackId, flowLaneId } from "../shared/ids.ts";
 import { callbackMessage, canonicalName, groupedHeaders } from "./callback.ts";
 import { type CallbackItem } from "./follow-up.ts";
 import { type Message } from "./message.ts";

@@ -55,22 +55,25 @@ export {
 export { type HeaderPair, type Headers, isOfTheConnection } from "./headers.ts";
 export {
   type Api,
+  type Configuration,
+  configurationBytes,
   type Dialect,
   dialects,
   finishedKinds,
-  liveKinds,
   type InRun,
   type InState,
   isFinished,
   isIn,
   type LiveKind,
-  type Configuration,
+  liveKinds,
   type Message,
   type MessageRecord,
   type MessageState,
   type Origin,
   type Progress,
   progressOf,
+  sentBytes,
+  sizeOf,
   type StateKind,
   type TurnOf,
 } from "./message.ts";
@@ -110,7 +113,6 @@ export {
   owedToLog,
   type Settlement,
 } from "./settlement.ts";
-export { configurationBytes, sentBytes, sizeOf } from "./size.ts";
 export {
   isDone,
   mayClaimWithTurn,

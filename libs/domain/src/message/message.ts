@@ -16,7 +16,7 @@ import {
 } from "../shared/ids.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { type Headers } from "./headers.ts";
-import { type Method, type Policy } from "./policy.ts";
+import { type CallbackPlan, type Method, type Policy } from "./policy.ts";
 
 export const dialects = ["service", "upstash"] as const;
 export type Dialect = (typeof dialects)[number];
@@ -153,3 +153,30 @@ export const isFinished = (
 
 export const isIn = <K extends StateKind>(record: MessageRecord, kind: K): record is InState<K> =>
   record.state.kind === kind;
+
+/** Returns the bytes that a record takes in memory: its body and the answers in its outbox; the rest is small. */
+export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "outbox">): number =>
+  outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), message.body.length);
+
+/** Returns the bytes that a call of the message sends: its body, or the history of its run. */
+export const sentBytes = ({ body, run }: Pick<Message, "body" | "run">): number =>
+  body.length + (run?.bytes ?? 0);
+
+/** Estimates the size of a message without its body, in memory and as text: the caller's fields, and about a kilobyte of its own. */
+export const configurationBytes = ({ headers, policy, url }: Configuration): number =>
+  ownBytes +
+  url.length +
+  headerBytes(headers) +
+  callbackBytes(policy.callback) +
+  callbackBytes(policy.failureCallback);
+
+const ownBytes = 1_024;
+const callbackBytes = (plan: CallbackPlan | undefined): number =>
+  plan ? plan.url.length + headerBytes(plan.headers) : 0;
+
+function headerBytes(headers: Headers): number {
+  let bytes = 0;
+  for (const [name, value] of headers) bytes += name.length + value.length + separatorBytes;
+  return bytes;
+}
+const separatorBytes = 6;

@@ -2,9 +2,8 @@
  * The record of a schedule. `Schedule` is all but the body, which only its messages need. Every change is a function of this
  * folder that raises `version`; it is written where the stored version is one lower (docs/design/schedules#the-record).
  */
-import { shardOfSchedule } from "../shared/shards.ts";
+import { type MessageId, type ScheduleId, shardOfSchedule, type TenantId } from "../shared/ids.ts";
 import { type PublishCommand } from "../publish/command.ts";
-import { type MessageId, type ScheduleId, type TenantId } from "../shared/ids.ts";
 import { ringAheadMs } from "../shared/limits.ts";
 import { type Cron } from "./cron.ts";
 import { nextSlot } from "./next-slot.ts";

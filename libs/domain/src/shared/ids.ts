@@ -1,9 +1,9 @@
 /**
- * Identifiers. A message id is either *random* (`msg_` + 9 characters of position + 17 of chance) or *derived* from
+ * Identifiers, and the shards of records. A message id is either *random* (`msg_` + 9 characters of position + 17 of chance) or *derived* from
  * its cause (`<parent>_<suffix>`), so that doing a follow-up twice has the effect of once. No id contains `/`, `,` or
  * `:`.
  */
-import { hashText } from "./hash.ts";
+import { hash32, hashText } from "./hash.ts";
 
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
@@ -120,3 +120,13 @@ export const callsOf = (tenant: TenantId): FlowId => `all:${tenant}` as FlowId;
 
 export const flowLaneId = (tenant: TenantId, key: string): FlowId =>
   `flow:${tenant}:${key}` as FlowId;
+
+/** 64 for ever: the number of processes may change, the shard of a record may not. */
+export const shardCount = 64;
+export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
+
+export const shardOf = (id: MessageId | LaneId): number => hash32(id) % shardCount;
+
+/** The tenant is part of the hash, since each tenant names its own schedules. */
+export const shardOfSchedule = (tenant: TenantId, id: ScheduleId): number =>
+  hash32(`schedule:${tenant}:${id}`) % shardCount;

@@ -23,6 +23,9 @@ export { isKnownFormat, ownFormat } from "./format.ts";
 export { hash32 } from "./hash.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
+  allShards,
+  bulkActionId,
+  type BulkActionId,
   callbackId,
   callsOf,
   childId,
@@ -31,12 +34,11 @@ export {
   dlqIdOf,
   failureCallbackId,
   flowId,
+  type FlowId,
   flowLaneId,
   isDerived,
   isQueueId,
-  tenantOfLane,
   type LaneId,
-  type FlowId,
   messageId,
   type MessageId,
   owner,
@@ -45,20 +47,21 @@ export {
   positionOf,
   queueId,
   type QueueId,
+  randomLength,
+  randomMessageId,
   runId,
   type RunId,
   runKey,
   type RunKey,
   runMessageId,
-  randomLength,
-  randomMessageId,
-  bulkActionId,
-  type BulkActionId,
   scheduleId,
   type ScheduleId,
+  shardCount,
+  shardOf,
   slotId,
   tenantId,
   type TenantId,
+  tenantOfLane,
 } from "./ids.ts";
 export {
   completePlan,
@@ -69,7 +72,7 @@ export {
   type PlanLimits,
   timeoutMsOf,
 } from "./plans.ts";
-export { Places } from "./places.ts";
+export { Places, TurnoverMap } from "./turnover-map.ts";
 export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./quota.ts";
 export {
   type EndedSessions,
@@ -81,7 +84,6 @@ export {
   sessionMs,
   withSessionEnded,
 } from "./sessions.ts";
-export { allShards, shardCount, shardOf } from "./shards.ts";
 export { shareOf, wholeOf } from "./shares.ts";
 export { type Share, Shares } from "./shares.ts";
 export {
@@ -96,6 +98,5 @@ export {
   untilMs,
 } from "./time.ts";
 export { TextCache } from "./text-cache.ts";
-export { TurnoverMap } from "./turnover-map.ts";
 export { RoundRobin } from "./round-robin.ts";
 export { unreachable } from "./unreachable.ts";

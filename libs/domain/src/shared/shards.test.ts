@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { newId } from "@posthaste/testing";
-import { messageId } from "./ids.ts";
-import { shardCount, shardOf } from "./shards.ts";
+import { messageId, shardCount, shardOf } from "./ids.ts";
 
 describe("a shard", () => {
   it("is one of 64, the same each time, and each gets its share", () => {

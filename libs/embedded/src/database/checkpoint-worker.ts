@@ -1,7 +1,7 @@
 /** The checkpoint thread: runs checkpoints on request, on a connection of its own. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { type CheckpointAnswer, type CheckpointRequest } from "./checkpoints.ts";
+import { type CheckpointAnswer, type CheckpointRequest } from "./write-ahead-log.ts";
 import { integer } from "./rows.ts";
 
 /** How long emptying the log waits for readers, during which nothing is written. A short read ends in time, a backup does not. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { recordingLog } from "@posthaste/testing";
 import { newDirectory } from "../opened.fixture.ts";
-import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
+import { type Checkpoints, openCheckpoints } from "./write-ahead-log.ts";
 import { openDatabase } from "./open.ts";
 import { readersIn } from "./log-readers.ts";
 

@@ -9,7 +9,7 @@ import { migrate } from "./migrate.ts";
 import { databaseFile, schema } from "./schema.ts";
 import { keepOwnerOnly, makeOwnerOnly } from "./owner-only.ts";
 import { rewriteLog } from "./rewrite-log.ts";
-import { openWalSync, type Sync } from "./sync.ts";
+import { openWalSync, type Sync } from "./write-ahead-log.ts";
 
 export type Database = {
   /** The only connection that writes. */
@@ -98,8 +98,8 @@ const busyMsMax = 1_000;
 
 /**
  * `auto_vacuum`: free pages are given back on request (vacuum.ts); this is decided when the file is made. `synchronous`: NORMAL, since
- * the writer syncs each commit before any caller is told (sync.ts, I1). `wal_autocheckpoint`: off, since our own checkpoints move the log
- * (checkpoints.ts).
+ * the writer syncs each commit before any caller is told (write-ahead-log.ts, I1). `wal_autocheckpoint`: off, since our own checkpoints move the log
+ * (write-ahead-log.ts).
  */
 function configure(db: DatabaseSync): void {
   db.exec(`

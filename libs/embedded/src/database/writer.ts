@@ -12,7 +12,7 @@ import { type DatabaseSync } from "node:sqlite";
 import { StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 import { type Kind, Operation, type Weight, type WriteKind } from "./operation.ts";
-import { type Sync } from "./sync.ts";
+import { type Sync } from "./write-ahead-log.ts";
 
 export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
 

@@ -1,7 +1,7 @@
 /** The disk under the store: whether it has room for new work, and how room is made and given back. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Clock, type Log, type Records } from "@posthaste/ports";
-import { openCheckpoints } from "../database/checkpoints.ts";
+import { openCheckpoints } from "../database/write-ahead-log.ts";
 import { integer } from "../database/rows.ts";
 import { openVacuum } from "../database/vacuum.ts";
 import { type Writer } from "../database/writer.ts";

@@ -9,7 +9,7 @@
  */
 import { allShards, limits } from "@posthaste/domain";
 import { type Clock, type Log, pause, type Records } from "@posthaste/ports";
-import { type Checkpoints } from "../database/checkpoints.ts";
+import { type Checkpoints } from "../database/write-ahead-log.ts";
 import { type Vacuum } from "../database/vacuum.ts";
 import { type Writer } from "../database/writer.ts";
 import { type FreeSpace } from "./free-space.ts";

@@ -2,7 +2,7 @@
 import { type DatabaseSync } from "node:sqlite";
 import { cutOff, limits, type ListOrder } from "@posthaste/domain";
 import { integer, optionalInteger, type Row } from "../database/rows.ts";
-import { positionAt, timeOfPosition } from "../positions.ts";
+import { positionAt, timeOfPosition } from "../messages/positions.ts";
 import { createHeap } from "../query/heap.ts";
 import { answeredFrom, compare, type Key, type Told } from "./keys.ts";
 import { stepOf } from "./steps.ts";

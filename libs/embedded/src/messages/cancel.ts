@@ -10,7 +10,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type Canceled, type Dropped } from "@posthaste/ports";
-import { carryOut, end, endInQueue } from "./consequences.ts";
+import { carryOut, end, endInQueue } from "./settle.ts";
 import { ofTenant, type Reading } from "./read.ts";
 import { alarmColumn, stateCodes } from "./records.ts";
 import { type Store } from "./store.ts";

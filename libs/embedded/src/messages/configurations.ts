@@ -45,7 +45,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM events WHERE events.message = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.message = configurations.position)`);
-  // A name whose tombstone has not ended is removed when that ends (names.ts).
+  // A name whose tombstone has not ended is removed when that ends (positions.ts).
   const removeNames = db.prepare(`
     DELETE FROM names WHERE position IN (SELECT value FROM json_each(?)) AND expires_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = names.position)

@@ -14,8 +14,8 @@ import {
 } from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
 import { text } from "../database/rows.ts";
-import { carryOut, isLeft } from "./consequences.ts";
-import { type Address, idOf, ownAddress } from "./names.ts";
+import { carryOut, isLeft } from "./settle.ts";
+import { type Address, idOf, ownAddress } from "./positions.ts";
 import { columnsOf } from "./records.ts";
 import { type Store } from "./store.ts";
 

@@ -2,7 +2,7 @@
 import { type FlowId, type MessageId, promote } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
-import { idOf } from "./names.ts";
+import { idOf } from "./positions.ts";
 import { hintColumns, type Reading } from "./read.ts";
 import { columnsOf, stateCodes } from "./records.ts";
 import { type Store } from "./store.ts";

@@ -20,7 +20,7 @@ import {
   configurationJoin,
   isDamaged,
 } from "./configurations.ts";
-import { idOf } from "./names.ts";
+import { idOf } from "./positions.ts";
 import { claimedCode, firstFinishedCode, isKnownFormat } from "./records.ts";
 import { type Store } from "./store.ts";
 

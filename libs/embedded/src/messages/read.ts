@@ -9,7 +9,7 @@ import {
 import { type Hint, type Some } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
 import { isDamaged, messageFrom } from "./configurations.ts";
-import { idOf } from "./names.ts";
+import { idOf } from "./positions.ts";
 import {
   bodilessColumns,
   bodilessTables,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { aClaimedRecord } from "@posthaste/testing";
 import { expectAllGivenBack } from "@posthaste/testing/give-back";
-import { openRecent } from "./recent.ts";
+import { openRecent } from "./in-memory.ts";
 
 const mebibyte = 1024 * 1024;
 const recordOf = (bytes: number) => aClaimedRecord({ body: new Uint8Array(bytes) });

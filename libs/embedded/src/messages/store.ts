@@ -6,8 +6,7 @@ import { type Writer } from "../database/writer.ts";
 import { type FanOutRows } from "../fan-outs.ts";
 import { type Lanes } from "../lanes.ts";
 import { type Letters } from "../letters.ts";
-import { type EventCounts } from "../log/counts.ts";
-import { type Events } from "../log/events.ts";
+import { type EventCounts, type Events } from "../log/events.ts";
 import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";
 import { type RunAttempts } from "../runs/attempts.ts";
@@ -15,13 +14,11 @@ import { type TenantKeys } from "../tenants.ts";
 import { type Terms } from "../terms.ts";
 import { type SpentRows } from "../tokens/spent.ts";
 import { type Windows } from "../tokens/windows.ts";
-import { type Backlog } from "./backlog.ts";
+import { type Backlog, type Finished, type Recent } from "./in-memory.ts";
 import { type Configurations } from "./configurations.ts";
-import { type Finished } from "./finished.ts";
 import { type Keeping } from "./keeping.ts";
-import { type Names } from "./names.ts";
+import { type Names } from "./positions.ts";
 import { type Outbox } from "./outbox.ts";
-import { type Recent } from "./recent.ts";
 import { type WholeRows } from "./whole.ts";
 
 export type Store = {

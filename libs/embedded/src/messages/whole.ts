@@ -25,9 +25,8 @@ import {
   type Settlement,
 } from "@posthaste/domain";
 import { stepOf } from "../log/steps.ts";
-import { timeOfPosition } from "../positions.ts";
+import { type Address, timeOfPosition } from "./positions.ts";
 import { configurationText } from "./configurations.ts";
-import { type Address } from "./names.ts";
 import { columnsOf, stateCodes } from "./records.ts";
 
 /** For use inside a write. */

@@ -14,7 +14,7 @@ import {
 import { type Admitted, type Hint } from "@posthaste/ports";
 import { integer, type Row } from "../database/rows.ts";
 import { configurationFrom, withBody } from "../messages/configurations.ts";
-import { idOf } from "../messages/names.ts";
+import { idOf } from "../messages/positions.ts";
 import { type Reading } from "../messages/read.ts";
 import {
   bodilessColumns,

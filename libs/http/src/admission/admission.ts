@@ -6,7 +6,6 @@
 import { fault } from "@posthaste/domain";
 import { type Clock, type Random } from "@posthaste/ports";
 import { type Refusal } from "../answers/answers.ts";
-import { createLoopDelay } from "./loop-delay.ts";
 
 /**
  * Kinds in the order in which they are refused. `ongoing` requests continue or end accepted work and are never
@@ -94,3 +93,49 @@ export function createAdmission({ clock, random, storeWaitMs }: AdmissionOptions
 }
 
 const tooMuchLoad: Refusal = fault("overloaded", "too much load, come back later");
+
+type LoopDelay = {
+  /** Keeps watching for a while. Must be called when there is work. */
+  watch(): void;
+  /** Returns the worst delay since the last call. */
+  takeMs(): number;
+  close(): void;
+};
+
+const timerMs = 100;
+
+/**
+ * Measures how late timers fire, with ten timers a second while requests come and none otherwise. Node's own histogram
+ * ticks for ever, and drops the tick that a reset falls into, which is the late one.
+ */
+export function createLoopDelay(clock: Clock): LoopDelay {
+  let worstMs = 0;
+  let wanted = false;
+  let callOff: (() => void) | undefined;
+
+  function arm(): void {
+    wanted = false;
+    const dueAt = clock.passedMs() + timerMs;
+    callOff = clock.after(timerMs, () => {
+      worstMs = Math.max(worstMs, clock.passedMs() - dueAt);
+      if (wanted) arm();
+      else callOff = undefined;
+    });
+  }
+
+  return {
+    watch: () => {
+      wanted = true;
+      if (!callOff) arm();
+    },
+    takeMs: () => {
+      const takenMs = worstMs;
+      worstMs = 0;
+      return takenMs;
+    },
+    close: () => {
+      callOff?.();
+      callOff = undefined;
+    },
+  };
+}

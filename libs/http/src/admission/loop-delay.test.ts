@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { virtualClock } from "@posthaste/testing";
 import { systemClock } from "@posthaste/process";
-import { createLoopDelay } from "./loop-delay.ts";
+import { createLoopDelay } from "./admission.ts";
 
 describe("the event loop's delay", () => {
   it("shows for how long the loop was blocked, once", async () => {

@@ -17,8 +17,8 @@ import {
 } from "@posthaste/domain";
 import {
   type AccountChanges,
-  type Actor,
   type Accounts,
+  type Actor,
   type Clock,
   followAccounts,
   type Log,
@@ -32,7 +32,6 @@ import {
 import { type Refusal } from "../answers/answers.ts";
 import { tokenHash, tokenIdOf } from "./credentials.ts";
 import { createFailureLimit } from "./failure-limit.ts";
-import { createTokenUses } from "./token-uses.ts";
 
 /** The caller, the scope of its token, and its name in the audit log. */
 export type Caller = {
@@ -136,7 +135,7 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     if (entry === undefined) return undefined;
     const { caller, expiresAt } = entry;
     if (expiresAt !== undefined && expiresAt <= clock.now()) return expired(expiresAt);
-    uses.add(hash);
+    uses.hashes.add(hash);
     return caller;
   }
 
@@ -178,7 +177,7 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     start: async () => {
       await untilAvailable(clock, refresh, () => stopped);
       refreshLater();
-      await uses.start();
+      uses.start();
     },
     stop: async () => {
       stopped = true;
@@ -250,3 +249,48 @@ const bearerToken = (authorization: string): string | undefined =>
   authorization.slice(0, scheme.length).toLowerCase() === scheme
     ? authorization.slice(scheme.length)
     : undefined;
+
+const noteEveryMs = 60_000;
+const hashesPerWriteMax = 1_000;
+
+/**
+ * Notes in the store which tokens were used. Owns the hashes of tokens used since the last note: a use costs a request one insert into
+ * a set, and all uses of a minute are one write. A process that dies forgets the uses of its last minute.
+ */
+function createTokenUses({ accounts, clock, log }: AuthenticatorOptions) {
+  /** Bounded by the number of tokens. */
+  const used = new Set<string>();
+  let isStopped = false;
+  let callOff = (): void => undefined;
+
+  function noteLater(): void {
+    if (isStopped) return;
+    callOff = clock.after(noteEveryMs, () => void note().finally(noteLater));
+  }
+
+  /** Never rejects: uses that cannot be noted now are noted with the next ones. */
+  async function note(): Promise<void> {
+    const at = clock.now();
+    const hashes = [...used];
+    used.clear();
+    for (let from = 0; from < hashes.length; from += hashesPerWriteMax) {
+      try {
+        await accounts.noteUses(hashes.slice(from, from + hashesPerWriteMax), at);
+      } catch (error) {
+        for (const hash of hashes.slice(from)) used.add(hash);
+        log.warn("token.uses_not_noted", { error });
+        return;
+      }
+    }
+  }
+
+  return {
+    hashes: used,
+    start: noteLater,
+    stop: async (): Promise<void> => {
+      isStopped = true;
+      callOff();
+      await note();
+    },
+  };
+}

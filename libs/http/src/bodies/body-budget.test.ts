@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { virtualClock } from "@posthaste/testing";
 import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { grownOldIn, passingBytes } from "@posthaste/testing/grown-old";
-import { createBodyBudget } from "./body-budget.ts";
+import { createBodyBudget } from "./body.ts";
 
 const bounds = { bytesMax: 1_000, tenantBytesMax: 150, addressBytesMax: 250 };
 const ignore = (): void => undefined;

@@ -8,14 +8,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { fault as faultOf } from "@posthaste/domain";
 import { type Clock, type Log, type Readiness, type Service } from "@posthaste/ports";
+import { answer } from "../answers/answer.ts";
 import { type Answers } from "../answers/answers.ts";
 import { workEnded } from "../bodies/body.ts";
 import { type AddressSet, addressSet } from "../caller-ip.ts";
 import { answerClientError, answerConnect } from "./client-error.ts";
 import { createConnections } from "./connections.ts";
-import { allowOrigin, createOriginCheck, type Origins } from "./cors.ts";
-import { answerHealth } from "./health.ts";
-import { faultOfHead, headersMax } from "./request-head.ts";
+import {
+  allowOrigin,
+  createOriginCheck,
+  faultOfHead,
+  headersMax,
+  type Origins,
+} from "./request-head.ts";
 
 /** Returns a promise of the end of its work, or undefined when the answer is made in another way. */
 export type RequestHandler = (
@@ -147,6 +152,26 @@ export function createEdge(options: EdgeOptions): Edge {
       return close(server, clock, options.drainMs);
     },
   };
+}
+
+/**
+ * Answers `/healthz`, this process runs, and `/readyz`, it may be given work. Neither needs a token, and neither is ever
+ * refused. Returns false when the request is for something else.
+ */
+function answerHealth(req: IncomingMessage, res: ServerResponse, readiness: Readiness): boolean {
+  const asksForHealth = req.url === "/healthz";
+  if (!asksForHealth && req.url !== "/readyz") return false;
+  if (req.method !== "GET") {
+    answer(res, 405, `{"error":"method not allowed"}`, ["Allow", "GET"]);
+  } else if (asksForHealth) {
+    answer(res, 200, `{"healthy":true}`);
+  } else {
+    const [missing, degraded] = [readiness.missing(), readiness.degraded()];
+    const shown = degraded.length > 0 ? { degraded } : {};
+    if (missing.length === 0) answer(res, 200, JSON.stringify({ ready: true, ...shown }));
+    else answer(res, 503, JSON.stringify({ ready: false, missing, ...shown }));
+  }
+  return true;
 }
 
 function createTunedServer(

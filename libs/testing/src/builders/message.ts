@@ -31,7 +31,7 @@ export const aQueue = queueId(aTenant, "queue");
 export const anOwner = owner("deliverer-1");
 export const anotherOwner = owner("deliverer-2");
 
-/** The position that the embedded store gives at `epochStart` (libs/embedded/src/positions.ts). */
+/** The position that the embedded store gives at `epochStart` (libs/embedded/src/messages/positions.ts). */
 const firstPosition = (epochStart - Date.UTC(2024, 0)) * 4_096;
 let position = firstPosition;
 

@@ -23,9 +23,7 @@ import {
 import { type Metrics, type Queues, type Telemetry } from "@posthaste/ports";
 import { groupOf, type ContextOf } from "../parse-context.ts";
 import { groupResultTexts } from "../published-texts.ts";
-import { type Rates } from "../rates.ts";
-import { spendQuota } from "../quota.ts";
-import { type BacklogQuota } from "../backlog.ts";
+import { type BacklogQuota, type Rates, spendQuota } from "../quota.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type TargetHandler } from "../raw-handler.ts";
 import { attributesOfPublish, traced, traceSteps } from "../trace.ts";

@@ -1,6 +1,7 @@
 /**
- * Maps ids to rows. A random id holds its row's position and is checked by its tail; a derived id has a row in `names`, which stays as
- * its tombstone for 24 h (docs/design/record#removal).
+ * Positions are the keys of messages, each given once and growing with time. A random id holds its row's position and
+ * is checked by its tail; a derived id has a row in `names`, which stays as its tombstone for 24 h
+ * (docs/design/record#removal).
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -11,8 +12,41 @@ import {
   randomLength,
   randomMessageId,
 } from "@posthaste/domain";
+import { type Clock, type Ids, type Random } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
-import { type Positions } from "../positions.ts";
+
+export type Positions = {
+  /** Reserves `count` positions in a row, by default one, and returns the first. */
+  next(count?: number): number;
+};
+
+/** 2024-01-01T00:00:00Z. Milliseconds since then, times 4096, keep positions in the order of time and far below 2^53 for centuries. */
+const epochMs = 1_704_067_200_000;
+const positionsPerMs = 4_096;
+
+/** Returns the first position of a millisecond. */
+export const positionAt = (time: number): number => Math.max(0, time - epochMs) * positionsPerMs;
+/** Returns the millisecond of a position. */
+export const timeOfPosition = (position: number): number =>
+  epochMs + Math.floor(position / positionsPerMs);
+
+export function openPositions(clock: Clock, lastGiven: number): Positions {
+  let last = lastGiven;
+  return {
+    next: (count = 1) => {
+      const first = Math.max(last + 1, positionAt(clock.now()));
+      last = first + count - 1;
+      return first;
+    },
+  };
+}
+
+export function openIds(positions: Positions, random: Random): Ids {
+  return {
+    next: (): MessageId => randomMessageId(positions.next(), random.text(randomLength)),
+    positionAt,
+  };
+}
 
 /** `name` is the part of the id in the hot row: the tail of a random id, or a whole derived id after a `=`. */
 export type Address = { readonly position: number; readonly name: string };

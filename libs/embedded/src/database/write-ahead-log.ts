@@ -1,5 +1,11 @@
 /**
- * Checkpoints: moves the write-ahead log into the database. They run after the answers of a commit, never before
+ * The write-ahead log: each commit is synced in it, and checkpoints move it into the database.
+ *
+ * Syncs each commit on a thread of Node's pool. SQLite would sync inside COMMIT and hold the event loop for as long as the disk takes. So
+ * the connection runs with `synchronous=NORMAL`, where a commit writes the write-ahead log and a checkpoint syncs it; the log is synced
+ * here after each commit, before any caller is told. When a caller is told of its commit, the same is on the disk as with `FULL` (ADR 5).
+ *
+ * Checkpoints move the write-ahead log into the database. They run after the answers of a commit, never before
  * them, and on a thread of their own, since they write and sync megabytes. SQLite's automatic checkpoints are not
  * used, since a failed sync of one is not reported.
  * SQLite restarts its log only when all of it has been moved, which never happens while commits go on beside a
@@ -7,12 +13,43 @@
  * No frame newer than a reader's snapshot can be moved: a backup, or another program that reads the file, makes the
  * log grow for as long as it reads. Work goes on until the disk is full, and the reading processes are logged.
  */
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import { type DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { type Log } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 import { logReaders } from "./log-readers.ts";
 import { integer } from "./rows.ts";
+
+export type Sync = {
+  /** Resolves when every commit made before the call is on the disk; rejects when this is unknown. */
+  run(): Promise<void>;
+  /** Syncs before it returns, or throws. */
+  runNow(): void;
+  close(): void;
+};
+
+const syncData = promisify(fdatasync);
+
+/** `path` is the path of the database, whose log must exist. */
+export function openWalSync(path: string): Sync {
+  const file = openLog(path);
+  return {
+    run: () => syncData(file),
+    runNow: () => fdatasyncSync(file),
+    close: () => closeSync(file),
+  };
+}
+
+/** Syncs the directory too: the log's name in it must outlive a power cut. */
+function openLog(path: string): number {
+  const directory = openSync(dirname(path), "r");
+  fsyncSync(directory);
+  closeSync(directory);
+  return openSync(`${path}-wal`, "r+");
+}
 
 /** Commits between two looks at the log. A look costs as much as writing a message. */
 const commitsPerLook = 8;

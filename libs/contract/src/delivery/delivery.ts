@@ -5,7 +5,6 @@
 import {
   type Configuration,
   deliveryOf,
-  entryOf,
   type HeaderPair,
   type Headers,
   type InRun,
@@ -63,7 +62,8 @@ function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[
     [`${prefix}Workflow-CreatedAt`, String(run.createdAt)],
   ];
   if (run.probes) headers.push([`${prefix}Workflow-Unknown-Sdk`, "true"]);
-  else if (entryOf(run.part)) headers.push([`${prefix}Workflow-Sdk-Version`, protocolVersion]);
+  else if (role !== undefined && role !== "answer")
+    headers.push([`${prefix}Workflow-Sdk-Version`, protocolVersion]);
   if (role === undefined)
     headers.push(...failureMarks.map((mark): HeaderPair => [`${prefix}Workflow-${mark}`, "true"]));
   if (policy.labels.length > 0) headers.push([`${prefix}Label`, policy.labels.join(",")]);

@@ -1,28 +1,37 @@
 /** Settles the messages of a run: deliveries to its endpoint, its calls to third parties, and calls of its failure function. */
-import { isCallOfRun, isStart } from "../workflow/delivery.ts";
-import { roundOf } from "../workflow/failure-function.ts";
 import { isMarked } from "../workflow/marks.ts";
+import { type PartKey, partKeyOf } from "../workflow/part-key.ts";
 import { type FailureReason, type RunItem } from "./follow-up.ts";
-import { type InState } from "./message.ts";
-import { type Outcome } from "./outcome.ts";
+import { type Headers } from "./headers.ts";
+import { type Dialect, type InState } from "./message.ts";
 import { type EndedAttempt, explanation, settlement, type Settlement } from "./settlement.ts";
 
 export function settleSuccessInRun(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
-  const { message } = record;
-  const { dialect, run } = message;
-  const { outcome } = attempt;
-  if (isCallOfRun(message)) return ended(record, attempt, "delivered", { says: "called" });
-  if (callsFailureFunction(record)) return ended(record, attempt, "delivered", { says: "told" });
-  if (isStrange(record, outcome))
-    return ended(record, attempt, "failed", {
-      says: "failed",
-      reason: "not_a_workflow",
-      error: notAWorkflow[run?.detects ?? "client"],
-    });
-  const isOfWorkflow = outcome.kind === "answered" && isMarked(dialect, outcome.headers);
-  return run && isStart(run) && !isOfWorkflow
-    ? unmarked(record, attempt.endedAt)
-    : implied(record, attempt.endedAt);
+  const role = roleOf(record);
+  if (role === "call") return ended(record, attempt, "delivered", { says: "called" });
+  if (role === "told") return ended(record, attempt, "delivered", { says: "told" });
+  return role === "start" ? startAnswered(record, attempt) : implied(record, attempt.endedAt);
+}
+
+const roleOf = ({ message: { run } }: InState<"claimed">): PartKey["role"] | undefined =>
+  run && partKeyOf(run.part)?.role;
+
+/** Settles the start of a run: whether a workflow has answered is known by its mark. */
+function startAnswered(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
+  const { dialect, run } = record.message;
+  const { endedAt, outcome } = attempt;
+  const headers = outcome.kind === "answered" ? outcome.headers : [];
+  const hasMark = isMarked(dialect, headers);
+  if (run?.detects === undefined || (hasMark && mayStart(run.detects, dialect, headers)))
+    return hasMark ? implied(record, endedAt) : unmarked(record, endedAt);
+  const error = notAWorkflow[run.detects];
+  return ended(record, attempt, "failed", { says: "failed", reason: "not_a_workflow", error });
+}
+
+/** Reports whether a caller may start this workflow. A request needs an SDK of 1.0 or later at the endpoint. */
+function mayStart(by: keyof typeof notAWorkflow, dialect: Dialect, headers: Headers): boolean {
+  const sdk = headers.find(([name]) => name.toLowerCase() === `${dialect}-workflow-sdk`);
+  return by === "client" || /^v[1-9]/i.test(sdk?.[1] ?? "");
 }
 
 /** Settles a failure that is final. Only the endpoint decides what a failed call to a third party means. */
@@ -31,9 +40,9 @@ export function settleFailureInRun(
   attempt: EndedAttempt,
   reason: FailureReason,
 ): Settlement {
-  if (isCallOfRun(record.message)) return ended(record, attempt, "failed", { says: "called" });
-  const says = callsFailureFunction(record) ? "told" : "failed";
-  return ended(record, attempt, "failed", { says, reason });
+  const role = roleOf(record);
+  if (role === "call") return ended(record, attempt, "failed", { says: "called" });
+  return ended(record, attempt, "failed", { says: role === "told" ? role : "failed", reason });
 }
 
 /**
@@ -41,8 +50,8 @@ export function settleFailureInRun(
  * start counts as unmarked, unless its client demands that a workflow answers, where marks are expected all the same.
  */
 export function settleUnwanted(record: InState<"claimed">, now: number): Settlement {
-  const { run } = record.message;
-  return run && isStart(run) && run.detects === undefined && record.epoch > 1
+  const { detects } = record.message.run ?? {};
+  return roleOf(record) === "start" && detects === undefined && record.epoch > 1
     ? unmarked(record, now)
     : implied(record, now);
 }
@@ -68,20 +77,6 @@ const unmarked = (record: InState<"claimed">, endedAt: number): Settlement =>
   settlement(record, { kind: "delivered", endedAt }, [
     { kind: "run", says: "unmarked", attempt: record.retried, endedAt },
   ]);
-
-const callsFailureFunction = ({ message: { run } }: InState<"claimed">): boolean =>
-  run !== undefined && roundOf(run.part) !== undefined;
-
-/** Reports whether the start of a run was answered without the mark of a workflow, or by a workflow that its caller may not start. */
-function isStrange({ message: { dialect, run } }: InState<"claimed">, outcome: Outcome): boolean {
-  if (run?.detects === undefined || outcome.kind !== "answered") return false;
-  if (!isMarked(dialect, outcome.headers)) return true;
-  const sdk = outcome.headers.find(([name]) => name.toLowerCase() === `${dialect}-workflow-sdk`);
-  return run.detects === "request" && !sdkOfRequests.test(sdk?.[1] ?? "");
-}
-
-/** A start by a request needs an SDK of 1.0 or later at its endpoint. */
-const sdkOfRequests = /^v[1-9]/i;
 
 /** Texts that clients know. */
 const notAWorkflow = {

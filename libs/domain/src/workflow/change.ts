@@ -1,13 +1,19 @@
 /** The changes of a run's head, each a pure decision over the present head (docs/design/runs#changes). */
 import { type InRun } from "../message/message.ts";
-import { dlqIdOf } from "../shared/ids.ts";
+import { dlqIdOf, runMessageId, type MessageId } from "../shared/ids.ts";
 import { ringAheadMs, runGroupMax, runStepsMax } from "../shared/limits.ts";
-import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from "./order.ts";
-import { isEntryKey } from "./delivery.ts";
-import { deliveryOf, partOf, type PartName } from "./part-key.ts";
-import { isTelling, roundOf } from "./failure-function.ts";
+import { elapsedMs } from "../shared/time.ts";
 import { leftOpen } from "./open-entries.ts";
-import { keptEvents } from "./waits.ts";
+import {
+  type DeliveryKey,
+  extended,
+  groupEnd,
+  has,
+  rankIn,
+  type StepKey,
+  entriesBetween,
+} from "./order.ts";
+import { isDelivery, isEntry, partKeyOf, partOf, type PartName } from "./part-key.ts";
 import {
   changedRun,
   isActive,
@@ -16,7 +22,10 @@ import {
   type RunFailure,
   type RunIn,
   type RunState,
+  type FailureFunction,
+  type RunRef,
 } from "./run.ts";
+import { keptEvents } from "./waits.ts";
 
 export type Appended =
   /** `fresh`: the entries that the run did not have yet, in their order. */
@@ -168,12 +177,12 @@ export function wantedOf(
   { part, root }: Pick<InRun, "part" | "root">,
   epoch: number,
 ): "unwanted" | "wanted" | { readonly rank: number } {
-  if (roundOf(part) !== undefined) return isTelling(run, part) ? "wanted" : "unwanted";
-  const key = deliveryOf(part);
-  if (!run || run.root !== root || !isActive(run) || !key) return "unwanted";
+  const key = partKeyOf(part);
+  if (key?.role === "told") return isTelling(run, key.round) ? "wanted" : "unwanted";
+  if (!run || run.root !== root || !isActive(run) || !key || !isDelivery(key)) return "unwanted";
   // The first attempt is always made, since clients count the requests they get.
   if (epoch > 1 && hasTakenEffect(run, key)) return "unwanted";
-  if (!isEntryKey(key)) return "wanted";
+  if (!isEntry(key)) return "wanted";
   const rank = rankIn(run.history, key);
   return rank === undefined ? "unwanted" : { rank };
 }
@@ -189,4 +198,73 @@ export function withoutLetter(run: Run): RunIn<"failed"> | undefined {
   const { state } = run;
   if (state.kind !== "failed" || !state.failure.inDlq) return undefined;
   return changedRun({ ...run, state: { ...state, failure: { ...state.failure, inDlq: false } } });
+}
+
+/**
+ * Reports whether the failure function is being told in that round. A run that fails begins the first round; the caller may ask for
+ * another one after a round that has not succeeded. A round ends once.
+ */
+export const isTelling = (run: Run | undefined, round: number): boolean =>
+  run?.state.kind === "failed" &&
+  run.state.failure.function?.state === "running" &&
+  run.state.failure.function.round === round;
+
+/** Ends a round. Returns undefined if that round has ended, or another one runs. */
+export const functionEnded = (
+  run: Run,
+  round: number,
+  state: "succeeded" | "failed",
+): RunIn<"failed"> | undefined =>
+  isTelling(run, round) ? withFunction(run, { state }) : undefined;
+
+/** Cancels the running round. Returns undefined if none is running. */
+export const functionCanceled = (run: Run): RunIn<"failed"> | undefined =>
+  run.state.kind === "failed" && run.state.failure.function?.state === "running"
+    ? withFunction(run, { state: "canceled" })
+    : undefined;
+
+/** Begins the next round. Returns undefined if there is no failure function, or it is running or has succeeded. */
+export function functionAgain(run: Run): RunIn<"failed"> | undefined {
+  if (run.state.kind !== "failed") return undefined;
+  const { function: before } = run.state.failure;
+  if (!before || before.state === "running" || before.state === "succeeded") return undefined;
+  return withFunction(run, { state: "running", round: before.round + 1 });
+}
+
+function withFunction(run: Run, changed: Partial<FailureFunction>): RunIn<"failed"> | undefined {
+  const { state } = run;
+  if (state.kind !== "failed" || !state.failure.function) return undefined;
+  const failure = { ...state.failure, function: { ...state.failure.function, ...changed } };
+  return changedRun({ ...run, state: { ...state, failure } });
+}
+
+/**
+ * Returns the use behind which a run that starts now is held; undefined if no delivery of that use can be under way. Endpoints name a run
+ * by its id alone, so their publishes belong to the previous use while one is (docs/design/runs#starting).
+ */
+export function heldBehind(before: Run | undefined, now: number): RunRef | undefined {
+  if (!before || before.state.kind === "active") return undefined;
+  const { key, plan, root, state } = before;
+  const { timeoutMs } = plan.policy;
+  // Also applies if the clock that ended the use was ahead: a run that is held in vain continues at the first look at the claims.
+  return elapsedMs(state.endedAt, timeoutMs, now) < timeoutMs ? { key, root } : undefined;
+}
+
+/** Reports whether nothing of a run has been delivered yet: requests that name its id alone belong to the previous use. */
+export const isHeld = (run: Run): run is RunIn<"active"> =>
+  isActive(run) && run.state.behind !== undefined;
+
+/** Returns the run with its deliveries begun; undefined if they had begun, or the run has ended. */
+export function released(run: Run): RunIn<"active"> | undefined {
+  if (!isHeld(run)) return undefined;
+  const { behind: _, ...state } = run.state;
+  return changedRun({ ...run, state });
+}
+
+/** Returns the ids of the messages by which a run's endpoint was called: while one is under way the endpoint may publish for the run. */
+export function askedBy({ history, root, state }: Run): readonly MessageId[] {
+  const entries = entriesBetween(history, 0, history.length - 1).map(partOf);
+  const steps = state.pending.flatMap((each) => (each.kind === "call" ? each.step : []));
+  const answers = steps.map((step) => partOf({ role: "answer", step }));
+  return [...entries, "adopted", ...answers].map((part) => runMessageId(root, part));
 }

@@ -5,7 +5,6 @@ import {
   answerMessage,
   callMessage,
   entryMessage,
-  entryOf,
   failureDelivery,
   failureMessage,
   merged,
@@ -38,13 +37,6 @@ const aPlanOf = (overrides: Partial<RunPlan> = {}): RunPlan => ({
 });
 
 const step = (role: "plan" | "result") => ({ role, step: 3 }) as const;
-
-it("an entry is a delivery that the history has", () => {
-  expect(["start", "adopted", "p3", "s3"].map(entryOf)).toEqual([
-    ...[{ role: "start" }, { role: "adopted" }, step("plan"), step("result")],
-  ]);
-  for (const name of ["c3", "a3", "w3", "e", ""]) expect(entryOf(name)).toBeUndefined();
-});
 
 describe("the message of an entry", () => {
   it("is of its run, in its shard, and has no body of its own", () => {

@@ -5,11 +5,9 @@ import { type InRun, type Message } from "../message/message.ts";
 import { type CallbackPlan, type Policy, settingsOfCallback } from "../message/policy.ts";
 import { runMessageId } from "../shared/ids.ts";
 import { lightBytesMax } from "../shared/limits.ts";
-import { type DeliveryKey, type EntryKey } from "./order.ts";
-import { deliveryOf, partOf, type PartName } from "./part-key.ts";
+import { type EntryKey } from "./order.ts";
+import { deliveryOf, isEntry, type PartKey, partOf } from "./part-key.ts";
 import { type EntryDelivery, type Run, type RunIn } from "./run.ts";
-
-export const isStart = ({ part }: Pick<InRun, "part">): boolean => part === "start";
 
 /**
  * Reports whether a message is a call to a third party: its answer is the result of a step, and its body is a part of the
@@ -21,15 +19,6 @@ export const isCallOfRun = ({ run }: Pick<Message, "run">): boolean =>
 /** Returns the step name of a call, which clients give in the headers with which the call's answer is delivered. */
 export const stepNameOf = (plan: Pick<CallbackPlan, "headers"> | undefined): string | undefined =>
   plan?.headers.find(([name]) => /-workflow-stepname$/i.test(name))?.[1];
-
-/** Returns the key of an entry; undefined for a part that is no entry. */
-export function entryOf(name: PartName): EntryKey | undefined {
-  const key = deliveryOf(name);
-  return key && isEntryKey(key) ? key : undefined;
-}
-
-export const isEntryKey = (key: DeliveryKey): key is EntryKey =>
-  key.role !== "call" && key.role !== "answer";
 
 /** Returns how an entry is delivered, as far as that is stored; undefined for the usual delivery. */
 export function keptDelivery(
@@ -63,7 +52,6 @@ export function entryMessage(
   delivery: EntryDelivery,
   now: number,
 ): Message {
-  const part = partOf(key);
   const isStart = key.role === "start";
   const detects =
     isStart && run.plan.features.includes("WF_DetectTrigger")
@@ -72,7 +60,7 @@ export function entryMessage(
         : "client"
       : undefined;
   const probes = isStart && run.adoption === "awaited";
-  return messageOfRun(run, part, now, {
+  return messageOfRun(run, key, now, {
     ...delivery,
     headers: merged(run.plan.headers, delivery.headers),
     policy: entryPolicy(run, delivery.policy),
@@ -91,7 +79,7 @@ export const callMessage = (
 ): Message => {
   const { failureCallback: _, ...policy } = sent.policy;
   const { labels, redaction } = run.plan.policy;
-  return messageOfRun(run, partOf({ role: "call", step }), now, {
+  return messageOfRun(run, { role: "call", step }, now, {
     ...sent,
     ...named(stepNameOf(policy.callback)),
     policy: { ...policy, labels, ...(redaction && { redaction }) },
@@ -111,7 +99,7 @@ export const answerMessage = (
     ...settingsOfCallback(plan, run.plan.policy),
     ...(failureCallback && { failureCallback }),
   };
-  return messageOfRun(run, partOf({ role: "answer", step }), now, {
+  return messageOfRun(run, { role: "answer", step }, now, {
     url: plan.url,
     method: plan.method,
     headers: merged(run.plan.headers, merged(json, plan.headers)),
@@ -154,7 +142,7 @@ export function failureMessage(
   now: number,
 ): Message {
   const round = run.state.failure.function?.round ?? 1;
-  return messageOfRun(run, partOf({ role: "told", round }), now, { ...sent, body });
+  return messageOfRun(run, { role: "told", round }, now, { ...sent, body });
 }
 
 type Sent = EntryDelivery & {
@@ -163,9 +151,10 @@ type Sent = EntryDelivery & {
   readonly probes?: boolean;
 };
 
-function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Message {
+function messageOfRun(run: Run, delivered: PartKey, now: number, sent: Sent): Message {
+  const part = partOf(delivered);
   const { key, id, root, createdAt, tenant, dialect, shard } = run;
-  const bytes = entryOf(part) ? run.bytes : 0;
+  const bytes = isEntry(delivered) ? run.bytes : 0;
   const fetches = sent.fetches && bytes > lightBytesMax;
   const { trace } = run.plan;
   const inRun: InRun = {

@@ -1,14 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { aRun, epochStart } from "@posthaste/testing";
-import { failRun } from "./change.ts";
-import {
-  functionAgain,
-  functionCanceled,
-  functionEnded,
-  isTelling,
-  roundOf,
-} from "./failure-function.ts";
-import { partOf } from "./part-key.ts";
+import { failRun, functionAgain, functionCanceled, functionEnded, isTelling } from "./change.ts";
+import { partKeyOf, partOf } from "./part-key.ts";
 import { type FailureFunction, type RunIn } from "./run.ts";
 
 function failedWith(told?: FailureFunction): RunIn<"failed"> {
@@ -27,21 +20,22 @@ describe("rounds of a failure function", () => {
     const named = (role: "told" | "reply") => [1, 2, 10].map((round) => partOf({ role, round }));
     expect(named("told")).toEqual(["f", "f2", "f10"]);
     expect(named("reply")).toEqual(["r", "r2", "r10"]);
-    expect(named("told").map(roundOf)).toEqual([1, 2, 10]);
-    for (const name of ["f0", "f1", "f02", "fx", "s1", "start", "x", ""])
-      expect(roundOf(name)).toBeUndefined();
+    expect(named("told").map(partKeyOf)).toEqual(
+      [1, 2, 10].map((round) => ({ role: "told", round })),
+    );
+    for (const name of ["f0", "f1", "f02", "fx"]) expect(partKeyOf(name)).toBeUndefined();
   });
 
   it("end once, and only the one that is running", () => {
     const failed = failedWith(at(2, "running"));
 
-    expect(isTelling(failed, "f2")).toBe(true);
-    expect(functionOf(functionEnded(failed, "f2", "succeeded"))).toEqual(at(2, "succeeded"));
-    expect(functionOf(functionEnded(failed, "f2", "failed"))).toEqual(at(2, "failed"));
-    expect(functionEnded(failed, "f", "failed")).toBeUndefined();
+    expect(isTelling(failed, 2)).toBe(true);
+    expect(functionOf(functionEnded(failed, 2, "succeeded"))).toEqual(at(2, "succeeded"));
+    expect(functionOf(functionEnded(failed, 2, "failed"))).toEqual(at(2, "failed"));
+    expect(functionEnded(failed, 1, "failed")).toBeUndefined();
     for (const run of [aRun(), failedWith(), failedWith(at(2, "canceled"))]) {
-      expect(isTelling(run, "f2")).toBe(false);
-      expect(functionEnded(run, "f2", "failed")).toBeUndefined();
+      expect(isTelling(run, 2)).toBe(false);
+      expect(functionEnded(run, 2, "failed")).toBeUndefined();
     }
   });
 

@@ -1,58 +1,8 @@
-export { attemptReplacedBy, byTime, type RunAttempt, type ToldAttempt } from "./run-attempts.ts";
 export {
-  adopt,
-  append,
-  type Appended,
-  awaiting,
-  bytesOfEntry,
-  callAnswered,
-  cancelRun,
-  failRun,
-  finish,
-  hasTakenEffect,
-  leftDropped,
-  owesDrop,
-  wantedOf,
-  withoutLetter,
-} from "./change.ts";
-export {
-  answerMessage,
-  callMessage,
-  entryMessage,
-  entryOf,
-  failureDelivery,
-  failureMessage,
-  isCallOfRun,
-  stepNameOf,
-  keptDelivery,
-  merged,
-  usualDelivery,
-} from "./delivery.ts";
-export {
-  entriesBetween,
-  type DeliveryKey,
-  type EntryKey,
-  newOrder,
-  type Order,
-  type StepKey,
-} from "./order.ts";
-export { functionAgain, functionCanceled, functionEnded, roundOf } from "./failure-function.ts";
-export { askedBy, heldBehind, isHeld, released } from "./uses.ts";
-export { namesPart, pendingPart } from "./named-parts.ts";
-export { asUnmarked, lacksMark, needsMark, protocolVersion, unmarked } from "./marks.ts";
-export {
-  deliveryOf,
-  lettersOfLog,
-  type PartKey,
-  partKeyOf,
-  type PartName,
-  partOf,
-} from "./part-key.ts";
-export { type MessageStory, messageStories } from "./message-story.ts";
-export { deliveriesShown, type StepStatus, storyOf, type StepStory } from "./story.ts";
-export { leftOpen, openEntries, isStuck } from "./open-entries.ts";
-export { inheritedParts, isMadeOf, isOfLog, resumedRun } from "./resume.ts";
-export {
+  attemptReplacedBy,
+  byTime,
+  type RunAttempt,
+  type ToldAttempt,
   changedRun,
   type EntryDelivery,
   type EventWay,
@@ -74,6 +24,69 @@ export {
   type RunState,
 } from "./run.ts";
 export {
+  adopt,
+  append,
+  type Appended,
+  awaiting,
+  bytesOfEntry,
+  callAnswered,
+  cancelRun,
+  failRun,
+  finish,
+  hasTakenEffect,
+  leftDropped,
+  owesDrop,
+  wantedOf,
+  withoutLetter,
+  functionAgain,
+  functionCanceled,
+  functionEnded,
+  askedBy,
+  heldBehind,
+  isHeld,
+  released,
+} from "./change.ts";
+export {
+  answerMessage,
+  callMessage,
+  entryMessage,
+  failureDelivery,
+  failureMessage,
+  isCallOfRun,
+  stepNameOf,
+  keptDelivery,
+  merged,
+  usualDelivery,
+} from "./delivery.ts";
+export {
+  entriesBetween,
+  type DeliveryKey,
+  type EntryKey,
+  newOrder,
+  type Order,
+  type StepKey,
+} from "./order.ts";
+export { namesPart, pendingPart } from "./named-parts.ts";
+export { asUnmarked, lacksMark, needsMark, protocolVersion, unmarked } from "./marks.ts";
+export {
+  deliveryOf,
+  lettersOfLog,
+  type PartKey,
+  partKeyOf,
+  type PartName,
+  partOf,
+} from "./part-key.ts";
+export {
+  type MessageStory,
+  messageStories,
+  deliveriesShown,
+  type StepStatus,
+  storyOf,
+  type StepStory,
+} from "./story.ts";
+export { leftOpen, openEntries, isStuck } from "./open-entries.ts";
+export { inheritedParts, isMadeOf, isOfLog, resumedRun } from "./resume.ts";
+export {
   awaitedEvents,
   type EventKeeper,
   hasHook,
@@ -86,8 +99,6 @@ export {
   wakeAtOf,
   withHooks,
   withoutNote,
-} from "./waits.ts";
-export {
   invocationOf,
   invokersOf,
   overdueStarts,
@@ -99,4 +110,4 @@ export {
   hasInvoker,
   invokersTold,
   withHeir,
-} from "./invocations.ts";
+} from "./waits.ts";

@@ -7,7 +7,6 @@ import { type Headers } from "../message/headers.ts";
 import { type Dialect, type InRun, type Message } from "../message/message.ts";
 import { type Answer, type Outcome, isSuccess } from "../message/outcome.ts";
 import { hasTakenEffect } from "./change.ts";
-import { isStart } from "./delivery.ts";
 import { deliveryOf } from "./part-key.ts";
 import { changedRun, isActive, type Run, type RunIn } from "./run.ts";
 
@@ -28,9 +27,9 @@ export const lacksMark = (
   { dialect, run }: Pick<Message, "dialect" | "run">,
   outcome: Outcome,
 ): outcome is Outcome & { readonly kind: "answered" } => {
-  if (!run || isStart(run) || outcome.kind !== "answered" || !isSuccess(outcome)) return false;
-  const role = deliveryOf(run.part)?.role;
-  return role !== undefined && role !== "call" && !isMarked(dialect, outcome.headers);
+  if (!run || outcome.kind !== "answered" || !isSuccess(outcome)) return false;
+  const role = deliveryOf(run.part)?.role ?? "call";
+  return role !== "start" && role !== "call" && !isMarked(dialect, outcome.headers);
 };
 
 /** Reports whether a success without the mark leaves the run as it is, by what is now known of its start. */

@@ -1,7 +1,14 @@
 /** Finds the open deliveries and calls by which a run continues, and runs that stand still (docs/design/runs#standing-still). */
-import { type EntryKey, entriesBetween, has, type Order } from "./order.ts";
+import {
+  type DeliveryKey,
+  type EntryKey,
+  entriesBetween,
+  has,
+  type Order,
+  plannedSteps,
+} from "./order.ts";
 import { partOf, type PartName } from "./part-key.ts";
-import { isActive, type Run, type RunState } from "./run.ts";
+import { isActive, type Pending, type Run, type RunState } from "./run.ts";
 
 type Open = Pick<Run, "history"> & { readonly state: Pick<RunState, "pending"> };
 
@@ -11,10 +18,7 @@ type Open = Pick<Run, "history"> & { readonly state: Pick<RunState, "pending"> }
  */
 export function openEntries({ history, state }: Open): readonly EntryKey[] {
   const pending = new Set(state.pending.map(({ step }) => step));
-  const planned = history.spans
-    .filter(({ role }) => role === "plan")
-    .flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
-  const open = planned.filter(
+  const open = plannedSteps(history).filter(
     (step) => !pending.has(step) && !has(history, { role: "result", step }),
   );
   if (open.length > 0 || pending.size > 0) return open.map((step) => ({ role: "plan", step }));
@@ -28,11 +32,7 @@ export function openEntries({ history, state }: Open): readonly EntryKey[] {
  */
 export function leftOpen({ history, plan, state }: Run): readonly PartName[] {
   const { pending } = state;
-  const calls = pending.flatMap((each) =>
-    each.kind === "call"
-      ? partOf({ role: each.isAnswered ? "answer" : "call", step: each.step })
-      : [],
-  );
+  const calls = pending.flatMap((each) => (each.kind === "call" ? partOf(callKey(each)) : []));
   const entries = openEntries({ history, state });
   const open = state.kind === "succeeded" ? entries.filter(({ role }) => role === "plan") : entries;
   const mayWait = plan.policy.flow || !plan.features.includes("WF_TriggerOnConfig");
@@ -43,11 +43,18 @@ export function leftOpen({ history, plan, state }: Run): readonly PartName[] {
 }
 
 const groupResults = (history: Order): readonly EntryKey[] =>
-  history.spans
-    .filter(({ role }) => role === "plan")
-    .flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
+  plannedSteps(history)
     .map((step) => ({ role: "result", step }) as const)
     .filter((key) => has(history, key));
+
+/** Returns the delivery of a call that a run waits for: the call, or its answer. */
+export const callKey = ({
+  isAnswered,
+  step,
+}: Pending & { readonly kind: "call" }): DeliveryKey => ({
+  role: isAnswered ? "answer" : "call",
+  step,
+});
 
 /** Reports whether a run stands still after the delivery of `part` was answered with 2xx: the delivery has had no effect. */
 export function isStuck(run: Run, part: PartName): boolean {

@@ -66,6 +66,12 @@ export function entriesBetween({ spans }: Order, first: number, last: number): E
   return keys;
 }
 
+/** Returns the steps of parallel groups. */
+export const plannedSteps = ({ spans }: Order): readonly number[] =>
+  spans
+    .filter(({ role }) => role === "plan")
+    .flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
+
 /** Returns the last step of the group that `step` was planned in; `step` itself if it was not planned. */
 export const groupEnd = ({ spans }: Order, step: number): number =>
   spans.find(({ role, from, to }) => role === "plan" && from <= step && step <= to)?.to ?? step;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { deliveryOf, isDelivery, type PartKey, partKeyOf, partOf } from "./part-key.ts";
+import { deliveryOf, isDelivery, isEntry, type PartKey, partKeyOf, partOf } from "./part-key.ts";
 
 const number = fc.integer({ min: 1, max: 10_000 });
 const key: fc.Arbitrary<PartKey> = fc.oneof(
@@ -40,6 +40,12 @@ describe("the name of a part", () => {
       expect(partKeyOf(name)).toBeUndefined();
     },
   );
+
+  it("is of an entry when the history has the delivery", () => {
+    const isOfEntry = (name: string) => isEntry(partKeyOf(name) ?? { role: "returned" });
+    for (const name of ["start", "adopted", "p3", "s3"]) expect(isOfEntry(name)).toBe(true);
+    for (const name of ["c3", "a3", "w3", "e", ""]) expect(isOfEntry(name)).toBe(false);
+  });
 
   it.each(["e", "x", "h", "f", "r2", "w1", "v1", "i1", "n7"])("is of no delivery: %j", (name) => {
     expect(deliveryOf(name)).toBeUndefined();

@@ -2,7 +2,7 @@
  * The kinds of parts of a run. The name of a part is its key in the stores and the end of the ids of its messages;
  * only this file makes and reads names.
  */
-import { type DeliveryKey } from "./order.ts";
+import { type DeliveryKey, type EntryKey } from "./order.ts";
 
 /** The name of a part, with which message ids of a run are made, such as `start` or `s3`. */
 export type PartName = string;
@@ -70,6 +70,8 @@ const deliveryRoles: ReadonlySet<string> = new Set<DeliveryKey["role"]>([
   ...(["start", "adopted", "plan", "result", "call", "answer"] as const),
 ]);
 export const isDelivery = (key: PartKey): key is DeliveryKey => deliveryRoles.has(key.role);
+export const isEntry = (key: PartKey): key is EntryKey =>
+  isDelivery(key) && key.role !== "call" && key.role !== "answer";
 
 const reversed = <Role extends string>(
   names: Readonly<Record<Role, string>>,

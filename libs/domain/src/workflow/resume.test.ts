@@ -6,7 +6,7 @@ import { messageId, runId, runKey, tenantId } from "../shared/ids.ts";
 import { append, awaiting, failRun } from "./change.ts";
 import { partOf } from "./part-key.ts";
 import { has, type StepKey } from "./order.ts";
-import { loggedInvocation } from "./invocations.ts";
+import { loggedInvocation } from "./waits.ts";
 import { openEntries } from "./open-entries.ts";
 import { inheritedParts, isMadeOf, resumedRun } from "./resume.ts";
 import { isFailed, type Pending, type RunIn } from "./run.ts";

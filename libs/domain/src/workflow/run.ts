@@ -2,9 +2,9 @@
  * A run is a head, the only part of it that changes, and parts, which are written once (docs/design/runs#head-and-parts).
  * Every change of a run is one conditional write of its head.
  */
-import { type RunFailureReason } from "../message/follow-up.ts";
+import { type RunFailureReason, type AttemptFact } from "../message/follow-up.ts";
 import { type Headers } from "../message/headers.ts";
-import { type Dialect } from "../message/message.ts";
+import { type Dialect, type InRun } from "../message/message.ts";
 import { type CallbackPlan, type Method, type Policy } from "../message/policy.ts";
 import {
   type DlqId,
@@ -13,6 +13,7 @@ import {
   type RunKey,
   type TenantId,
 } from "../shared/ids.ts";
+import { runAttemptsMax } from "../shared/limits.ts";
 import { type Order } from "./order.ts";
 import { type PartName } from "./part-key.ts";
 
@@ -214,3 +215,19 @@ export type EntryDelivery = {
 
 /** An entry as deliveries carry it, in the order of the history. */
 export type HistoryEntry = { readonly messageId: MessageId; readonly body: Uint8Array };
+
+/** A failed attempt of a run's delivery that was followed by another. All other effects of an attempt are in the run itself. */
+export type RunAttempt = { readonly part: PartName; readonly fact: AttemptFact };
+
+/** Returns the attempt to remove when `attempt` is stored: the latest `runAttemptsMax` of one delivery are kept. */
+export const attemptReplacedBy = (attempt: number): number | undefined =>
+  attempt < runAttemptsMax ? undefined : attempt - runAttemptsMax;
+
+export type ToldAttempt = {
+  readonly run: Pick<InRun, "root" | "part">;
+  readonly fact: AttemptFact;
+};
+
+export const byTime = (a: RunAttempt, b: RunAttempt): number =>
+  a.fact.endedAt - b.fact.endedAt ||
+  (a.part < b.part ? -1 : a.part > b.part ? 1 : a.fact.attempt - b.fact.attempt);

@@ -7,7 +7,7 @@ import {
   functionCanceled,
   functionEnded,
   type Message,
-  roundOf,
+  partKeyOf,
   type Run,
   type RunItem,
   type RunPart,
@@ -23,10 +23,11 @@ export async function failureTold(
   { run: inRun }: Message,
   { reason, response }: RunItem,
 ): Promise<void> {
-  const round = inRun && roundOf(inRun.part);
-  if (!inRun || round === undefined) return;
+  const key = inRun && partKeyOf(inRun.part);
+  if (!inRun || key?.role !== "told") return;
+  const { round } = key;
   await runs.change(inRun, (run) => {
-    const next = functionEnded(run, inRun.part, reason === undefined ? "succeeded" : "failed");
+    const next = functionEnded(run, round, reason === undefined ? "succeeded" : "failed");
     if (!next) return { verdict: undefined };
     const parts: readonly RunPart[] = response
       ? [

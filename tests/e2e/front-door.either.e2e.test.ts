@@ -1,4 +1,4 @@
-/** Tests the front door (docs/design/wire#front-door): bytes that no HTTP client would send, against the whole server. */
+/** Tests how the server refuses ambiguous requests (docs/design/wire#ambiguous-requests): bytes that no HTTP client would send, against the whole server. */
 import { connect } from "node:net";
 import { describe, expect, it } from "@jest/globals";
 import { answerTo, exchange, rawRequest } from "./raw-socket.ts";

@@ -1,8 +1,8 @@
 /**
  * Decides by the head of a request whether it is served. Refuses heads that Node's parser accepts
- * (docs/design/wire#front-door), and in the dev profile pages of other machines (docs/design/security#development): the
- * token of that profile is public, so a token alone does not tell a console in a browser from any page that a developer
- * happens to read.
+ * (docs/design/wire#ambiguous-requests), and in the dev profile pages of other machines (docs/design/security#development): the
+ * token of that profile is public, so a token alone does not distinguish the console from any page that a developer
+ * reads in the browser.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { isIPv4 } from "node:net";

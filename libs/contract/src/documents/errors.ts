@@ -10,7 +10,7 @@ export function renderErrors(): string {
   return [
     "# Errors",
     "",
-    'Every refusal has the body `{"error": "<text>"}`. Where a header, parameter or field is to blame, the text names it as you wrote it. The code stands in the header `Posthaste-Fault`.',
+    'Every refusal has the body `{"error": "<text>"}`. If a header, parameter or field is the cause, the text names it as you wrote it. The code is in the header `Posthaste-Fault`.',
     "",
     "| Status | Code | Meaning | What to do | Retry-After |",
     "| --- | --- | --- | --- | --- |",

@@ -107,7 +107,7 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   disk_full: {
     status: 507,
     title: "Disk full",
-    advice: "Nothing was accepted. Deliveries go on; free space on the server.",
+    advice: "Nothing was accepted. Deliveries continue; free space on the server.",
     retryAfter: 30,
   },
 };

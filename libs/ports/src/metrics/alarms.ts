@@ -11,7 +11,7 @@ export const alarmsMetrics = {
   },
   posthaste_named_hints_total: {
     kind: "counter",
-    help: "Messages claimed for a deliverer by their insert, as deliverers heard of them. taken: by the named deliverer, in time; late: the lease was over, or near its end; foreign: another deliverer is named; again: heard before.",
+    help: "Messages claimed for a deliverer by their insert, as deliverers received them. taken: by the named deliverer, in time; late: the lease was over, or near its end; foreign: another deliverer is named; again: received before.",
     label: { name: "heard", values: ["taken", "late", "foreign", "again", "handedBack"] },
     by: ["deliverer"],
   },

@@ -52,7 +52,7 @@ export const runsMetrics = {
   posthaste_run_oldest_past_due_seconds: {
     kind: "watched",
     grows: false,
-    help: "Age of the oldest due alarm of a run that has not rung: for a wait that is over, a run to be started or told of an end, or a delivery to be inserted; 0: there is none. Each scheduler reports the same value: take the maximum.",
+    help: "Age of the oldest due alarm of a run that has not rung: for a wait that is over, a run to be started, the end of an invoked run to be reported, or a delivery to be inserted; 0: there is none. Each scheduler reports the same value: take the maximum.",
     by: ["scheduler", "standalone"],
   },
 } as const satisfies Readonly<Record<string, Metric>>;

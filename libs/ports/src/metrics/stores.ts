@@ -16,7 +16,7 @@ export const storesMetrics = {
   posthaste_bus_total: {
     kind: "watched",
     grows: true,
-    help: "Counts of the Kafka client. events: acknowledged by the brokers; messages: Kafka messages that carried them, with one or many events in each; heard: taken by handlers; pauses: of partitions, because too much was in hand; placesLost: facts that Kafka has removed before they were heard.",
+    help: "Counts of the Kafka client. events: acknowledged by the brokers; messages: Kafka messages that carried them, with one or many events in each; heard: taken by handlers; pauses: of partitions, because too many events were being handled; placesLost: facts that Kafka has removed before they were received.",
     label: {
       name: "what",
       values: [

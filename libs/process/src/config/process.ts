@@ -32,7 +32,7 @@ const shared = {
     subject,
     rule: `a whole number from 0 to ${drainSecondsMax}`,
     summary:
-      "How long running requests and attempts may go on after SIGTERM. Aborted attempts are repeated later.",
+      "How long running requests and attempts may continue after SIGTERM. Aborted attempts are repeated later.",
     default: "25",
   }),
 };

@@ -58,7 +58,7 @@ continues the same trace. It has only attempts: no publish, claim or callback ([
 | \`claim\` | internal | deliverer | the message's trace | \`posthaste.message.id\`, \`posthaste.epoch\`, \`posthaste.batch.size\` |
 | \`attempt\` | client | deliverer | the message's trace; of a failure begins one | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.retried\`, \`posthaste.epoch\`, \`posthaste.outcome\`, \`http.request.method\`, \`http.response.status_code\`, \`server.address\`, \`server.port\` |
 | \`callback\` | producer | callback-dispatcher, or the scheduler when that was away | the trace of the message that it reports | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.source.id\` |
-| \`bus.handle\` | consumer | each process that hears a Kafka event | the publish, attempt or callback that published the event | |
+| \`bus.handle\` | consumer | each process that receives a Kafka event | the publish, attempt or callback that published the event | |
 
 A first attempt and its retries are siblings below the publish. A span that begins more than ten minutes after a
 message was accepted begins a trace of its own, with a link to the message's trace: backends assemble a trace from spans that

@@ -54,6 +54,11 @@ describe("schedules, queues, groups, flow keys, signing keys and tenants", () =>
   it("URL groups get endpoints, lose them, and are removed", async () => {
     const [a, b] = [destination.url("/a"), destination.url("/b")];
     await cli.ok("groups", "add", "pair", a, b);
+    const unheld = await cli.run(["groups", "drop", "pair", a, "http://c.example/"]);
+    expect([unheld.code, unheld.err]).toEqual([
+      5,
+      "posthaste: the group pair has no endpoint http://c.example/\n",
+    ]);
     await cli.ok("groups", "drop", "pair", a);
     expect((await cli.ok("groups", "show", "pair"))[0]?.["endpoints"]).toEqual([{ url: b }]);
     expect((await cli.ok("groups", "ls")).map(({ name }) => name)).toContain("pair");
@@ -258,6 +263,10 @@ describe("a failure is one line, with an exit code for its kind", () => {
     ["a wrong cron", ["schedules", "set", "x", "http://a.example"], 6, /cron: must be five/, {}],
     ["a wrong endpoint", ["groups", "add", "g", "x"], 6, /endpoints\[0\]\.url: invalid/, {}],
     ["an empty id", ["dlq", "rm", ""], 6, /dlqIds: must not be empty/, {}],
+    ["no such group", ["groups", "drop", "none", "http://a.example"], 5, /none not found/, {}],
+    ["no group to remove", ["groups", "rm", "none"], 5, /none not found/, {}],
+    ["no schedule to remove", ["schedules", "rm", "none"], 5, /schedule none not found/, {}],
+    ["no queue to remove", ["queues", "rm", "none"], 5, /none not found/, {}],
     [
       "no server",
       ["queues", "ls"],

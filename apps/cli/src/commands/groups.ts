@@ -1,5 +1,6 @@
-import { type UrlGroup } from "@posthaste/client";
+import { type Client, type UrlGroup } from "@posthaste/client";
 import { type Command } from "commander";
+import { CliError } from "../exit.ts";
 import { type Column, counted } from "../output.ts";
 import { type Acting } from "../session.ts";
 
@@ -32,6 +33,7 @@ export function addGroups(program: Command, acting: Acting): void {
       .description(`${name} endpoints`)
       .action(
         acting(async ({ client, output }, [group = "", ...urls]) => {
+          if (name === "drop") await refuseAbsent(client, group, urls);
           const [first = "", ...others] = urls;
           await client.groups[method](group, {
             body: { endpoints: [{ url: first }, ...others.map((url) => ({ url }))] },
@@ -47,8 +49,21 @@ export function addGroups(program: Command, acting: Acting): void {
     .description("remove a group")
     .action(
       acting(async ({ client, output }, [name = ""]) => {
+        await refuseAbsent(client, name);
         await client.groups.remove(name);
         output.done(`${name} removed`, { name, removed: true });
       }),
     );
+}
+
+/** The API answers a removal with success also where there was nothing to remove. */
+async function refuseAbsent(
+  { groups }: Client,
+  name: string,
+  urls: readonly string[] = [],
+): Promise<void> {
+  const { endpoints } = await groups.read(name);
+  const absent = urls.find((url) => !endpoints.some((each) => each.url === url));
+  if (absent !== undefined)
+    throw new CliError("unknown", `the group ${name} has no endpoint ${absent}`);
 }

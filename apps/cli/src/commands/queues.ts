@@ -50,6 +50,8 @@ export function addQueues(program: Command, acting: Acting): void {
       .description(`${name === "rm" ? "remove" : name} a queue`)
       .action(
         acting(async ({ client, output }, [queue = ""]) => {
+          // The API answers a removal with success also where there was nothing to remove.
+          if (name === "rm") await client.queues.read(queue);
           await client.queues[method](queue);
           output.done(`${queue} ${done}`, { queueName: queue, [done]: true });
         }),

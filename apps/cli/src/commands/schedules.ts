@@ -53,6 +53,8 @@ export function addSchedules(program: Command, acting: Acting): void {
       .description(`${name === "rm" ? "remove" : name} a schedule`)
       .action(
         acting(async ({ client, output }, [id = ""]) => {
+          // The API answers a removal with success also where there was nothing to remove.
+          if (name === "rm") await client.schedules.read(id);
           await client.schedules[method](id);
           output.done(`${id} ${done}`, { scheduleId: id, [done]: true });
         }),

@@ -4,15 +4,11 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
-import { defaultPlan, tenantId } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
 import { freePort } from "@posthaste/local";
-import { tokenHash } from "@posthaste/http";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Client } from "./client.ts";
 import { textOf } from "./json.ts";
 import { Operator, operatorEnv, operatorPassword } from "./operator.ts";
-import { parts } from "./seed.ts";
 import { ServerProcess } from "./server-process.ts";
 
 /** Most tests start several processes in sequence, on a host that may be busy. */
@@ -157,44 +153,6 @@ function storedSecrets(): readonly string[] {
     db.close();
   }
 }
-
-describe("a data directory from before sealing", () => {
-  const token = "a-token-of-somebody-with-more-than-32-characters";
-  const others = ["other-1", "other-2", "other-3", "other-4"];
-  const keysOf = (id: string) => ({
-    current: `canary-current-key-of-${id}`,
-    next: `canary-next-key-of-${id}`,
-  });
-
-  beforeEach(async () => {
-    const store = openEmbedded({ dataDir, ...parts });
-    const old = tenantId("old");
-    await store.accounts.putToken({ hash: tokenHash(token), tenant: old, scope: "full" });
-    for (const id of [old, ...others.map(tenantId)]) {
-      const keys = keysOf(id);
-      await store.accounts.addTenant({ id, dialect: "service", plan: defaultPlan, keys });
-    }
-    await store.accounts.secret("cursors", () => "canary-secret-of-old");
-    await store.close();
-  });
-
-  it("is served unchanged, and none of its files has a secret in clear after a stop", async () => {
-    const canaries = [
-      ...["old", ...others].flatMap((id) => Object.values(keysOf(id))),
-      "canary-secret-of-old",
-    ];
-    expect(foundOnDisk(canaries)).toEqual(canaries);
-
-    const { port, operator } = await start();
-    const shown = await new Client(port, token).get("/v2/keys");
-    const tokens = (await operator.get("/v2/tenants/old/tokens")).list();
-    await stop();
-
-    expect(shown.object()).toEqual(keysOf("old"));
-    expect(tokens).toEqual([{ id: expect.any(String), scope: "full" }]);
-    expect(foundOnDisk(canaries)).toEqual([]);
-  });
-});
 
 describe("the sealing key", () => {
   const keyFile = (): string => join(dataDir, "sealing.key");

@@ -122,7 +122,7 @@ function unpackHint(value: unknown): Hint | undefined {
   return { ...value, record: { ...record, message } as Hint["record"] & object };
 }
 
-/** An earlier build names no source, and a later one may name a source that this build does not know. */
+/** A later build may name a source that this build does not know. */
 function unpackWake(value: unknown): WakeEvent | undefined {
   if (!isPackedWake(value)) return undefined;
   const { shard, at, lane, source } = value;

@@ -9,8 +9,6 @@ export type Index = {
    * the index names the field in an equality, or says `$exists: true` beside a range.
    */
   readonly having?: string;
-  /** The key of an earlier build's index, which is removed once this one is built. */
-  readonly replaces?: Index["key"];
   /**
    * Needed: without the index some query scans a whole collection, or a frequent query scans much of one. A process
    * is ready when all needed indexes are there. Wanted: without the index a list or a walk scans more of its tenant,
@@ -29,8 +27,7 @@ export const byTime = (
   field: string,
   held: Pick<Index, "having"> = { having: field },
 ): Index => ({
-  ...{ collection, key: { [field]: 1, shard: 1 }, replaces: { shard: 1, [field]: 1 } },
-  ...{ ...held, is: "needed" },
+  ...{ collection, key: { [field]: 1, shard: 1 }, ...held, is: "needed" },
 });
 
 /** Returns the indexes in the form in which the server is asked for them. Making an index again does nothing. */
@@ -44,4 +41,4 @@ export const filterOf = ({ having }: Index): Readonly<Record<string, unknown>> |
   having === undefined ? undefined : { [having]: { $exists: true } };
 
 /** Returns the index's name on the server, such as `tenant_1_place_1`. */
-export const nameOf = ({ key }: Pick<Index, "key">): string => Object.entries(key).flat().join("_");
+export const nameOf = ({ key }: Index): string => Object.entries(key).flat().join("_");

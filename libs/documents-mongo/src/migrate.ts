@@ -56,8 +56,8 @@ export function openDocumentsMigration(
   };
 
   const goOn = async (): Promise<boolean> => {
-    const { hasReplaced, indexes, isUnmarked, migrations: left } = await missingIn(db, wanted);
-    if (indexes.length === 0 && left.length === 0 && !isUnmarked && !hasReplaced) return true;
+    const { indexes, isUnmarked, migrations: left } = await missingIn(db, wanted);
+    if (indexes.length === 0 && left.length === 0 && !isUnmarked) return true;
     const doing = await heldLease(buildersOf(db));
     if (doing !== undefined || !(await prepareAlone(wanted, builder))) {
       tell(`another process is migrating: ${doing ?? "it has just begun"}`);

@@ -10,7 +10,7 @@ import { servers } from "./servers.fixture.ts";
 jest.setTimeout(60_000);
 
 const anEntry = (by: Owner): RosterEntry => ({
-  ...{ owner: by, partitions: [1], isOpen: true, format: 1 },
+  ...{ owner: by, partitions: [1], isOpen: true, isBusy: false, format: 1 },
 });
 const late = limits.rosterFreshMs + 1;
 

@@ -6,7 +6,7 @@ export type Actor = {
   readonly kind: "token" | "group" | "operator";
   readonly id: string;
   readonly name?: string;
-  /** The role of the operator. Absent in entries of older builds, whose operators were all admins. */
+  /** The role of the operator. */
   readonly role?: OperatorRole;
   /** The beginning of the id of the console's session. */
   readonly session?: string;

@@ -10,8 +10,8 @@ export type RosterEntry = {
   readonly partitions: readonly number[];
   /** Gateways may name this deliverer. */
   readonly isOpen: boolean;
-  /** The deliverer has no time to spare, and publishes should wait (ADR 225). Earlier builds do not say. */
-  readonly isBusy?: boolean;
+  /** The deliverer has no time to spare, and publishes should wait (ADR 225). */
+  readonly isBusy: boolean;
   /** The highest format that the deliverer understands; a message of a higher format is not given to it (ADR 27). */
   readonly format: number;
 };

@@ -209,21 +209,6 @@ describe("stored secrets", () => {
 });
 
 describe("a start", () => {
-  it("seals secrets stored in the clear, and reads them as before", async () => {
-    await store.accounts.addTenant(tenant);
-    await store.accounts.secret("cursors", () => "canary-secret");
-    await store.indexes.add(index);
-    expect(await seen()).toContain("canary");
-
-    await sealStored(store, sealer);
-    const secret = await accounts.secret("cursors", () => "");
-
-    expect(await seen()).not.toContain("canary");
-    expect(secret).toBe("canary-secret");
-    expect(await accounts.tenants()).toEqual([tenant]);
-    expect(await indexes.list()).toEqual([index]);
-  });
-
   it("seals secrets of the old key with a new key, so that the old key can be removed", async () => {
     await accounts.addTenant(tenant);
     await accounts.secret("cursors", () => "canary-secret");

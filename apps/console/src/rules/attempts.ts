@@ -8,7 +8,7 @@ export type Attempt = {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly outcome: "under way" | "delivered" | "failed" | "canceled";
-  /** Undefined if no answer came, or an earlier version wrote the log. */
+  /** Undefined if no answer came. */
   readonly answer: { readonly status: number; readonly bytes: number | undefined } | undefined;
   /** The event with the answer, or with the reason why there was none. */
   readonly failure: LogEntry | undefined;

@@ -21,7 +21,7 @@ import {
   settlementOf,
 } from "../messages/harness.fixture.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
-import { collectionName, isKnownFormat, type StoredRecord } from "../messages/stored.ts";
+import { collectionName, isKnownFormat } from "../messages/stored.ts";
 import { freshDatabase, readsNoWholeCollection } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
@@ -165,21 +165,6 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(await documentsIn(harness, collectionName)).toEqual([]);
   });
 
-  it("the sweeps of builds of before find no such record, and a late clear of theirs does not lose its row", async () => {
-    const harness = await open();
-    const { clock, connection, records } = harness;
-    await deliver(harness);
-    const swept = { $or: [{ sweepAt: { $exists: true } }, { owedSweepAt: { $exists: true } }] };
-    expect(await documentsIn(harness, collectionName, swept)).toEqual([]);
-
-    const messages = connection.collection<StoredRecord>(collectionName);
-    await messages.updateMany({ outbox: { $size: 0 } }, { $set: { sweepAt: clock.now() } });
-    await clock.advance(60_000);
-
-    expect(await records.removeFinished(allShards, clock.now(), 10)).toBe(1);
-    expect((await logOf(harness).list(aTenant, {}, page)).items).toHaveLength(3);
-  });
-
   it("a publish that may be repeated leaves a tombstone when its row goes before", async () => {
     const harness = await open();
     const { clock, records } = harness;
@@ -213,35 +198,6 @@ describe.each(servers)("$name", ({ name, uri }) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect(isHeard).toBe(true);
-  });
-
-  it("records and rows of earlier builds are logged, removed and swept beside new ones", async () => {
-    const harness = await open();
-    const { clock, connection, records } = harness;
-    const log = logOf(harness);
-    const old = await deliver(harness);
-    const messages = connection.collection<StoredRecord>(collectionName);
-    const endedAt = clock.now();
-    const asBefore = {
-      $set: { owedSweepAt: endedAt },
-      $unset: { told: "", toldSweepAt: "" },
-    } as const;
-    await messages.updateMany({}, asBefore);
-    const { message } = await deliver(harness);
-    await clock.advance(60_000);
-
-    expect(await records.removeFinished(allShards, clock.now(), 10)).toBe(2);
-
-    expect(await documentsIn(harness, "message_log")).toHaveLength(1);
-    const told = (await log.list(aTenant, {}, page)).items;
-    const ids = told.map((entry) => entry.message.id);
-    expect(ids.toSorted()).toEqual(
-      [old, old, old, { message }, { message }, { message }]
-        .map((each) => each.message.id)
-        .toSorted(),
-    );
-    expect(await log.sweep(aTenant, clock.now(), 10)).toBe(2);
-    expect((await log.list(aTenant, {}, page)).items).toEqual([]);
   });
 });
 

@@ -53,7 +53,7 @@ describe.each(servers)("$name", ({ uri }) => {
     }
   });
 
-  it("keeps what the log is owed out of the sweeps of earlier builds, also when one clears an item late", async () => {
+  it("keeps what the log is owed out of the index of sweeps, also when an item is cleared late", async () => {
     const harness = await open();
     const [message] = harness.messages(1);
     if (!message) throw new Error("there is one");

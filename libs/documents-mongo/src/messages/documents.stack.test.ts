@@ -20,7 +20,6 @@ import {
   anotherTenant,
   anOwner,
   aPolicy,
-  aRun,
   aTenant,
   byKind,
   aFanOut,
@@ -30,7 +29,7 @@ import { type Connection } from "../connection.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { type Harness, longEnoughMs, openStores, settlementOf } from "./harness.fixture.ts";
 import { createRecordPorts } from "./record-ports.ts";
-import { collectionName, type StoredRecord } from "./stored.ts";
+import { collectionName } from "./stored.ts";
 import { servers } from "../servers.fixture.ts";
 
 jest.setTimeout(120_000);
@@ -340,30 +339,6 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(callbacks.map(({ response }) => [response?.body.length, response?.truncated])).toEqual([
       [9 * mebibyte, false],
       [0, true],
-    ]);
-  });
-
-  it("settles the call of a run with its whole answer, also if its record, made by an earlier build, holds the request", async () => {
-    const { claim, clock, connection, insert, messages, records } = await open();
-    const { createdAt, id, key, root } = aRun();
-    const run = { createdAt, id, key, root, part: "c1", bytes: 0 };
-    const body = new Uint8Array(10 * mebibyte);
-    const sent = messages(1, { run, body });
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
-    await connection
-      .collection<StoredRecord>(collectionName)
-      .updateMany({}, { $set: { body }, $unset: { bodyApart: "" } });
-    const answer = anAnswer(200, { body: new Uint8Array(limits.runAnswerBytesMax) });
-
-    const settled = await records.settle(
-      (await claim(ids)).map((record) => settlementOf(record, clock.now(), answer)),
-    );
-
-    expect(settled.map(({ kind }) => kind)).toEqual(["ok"]);
-    const [record] = await records.get(aTenant, ids);
-    expect(record?.outbox.map(({ response }) => response?.body.length)).toEqual([
-      limits.runAnswerBytesMax,
     ]);
   });
 

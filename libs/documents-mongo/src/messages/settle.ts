@@ -5,7 +5,6 @@ import {
   eventsOf,
   flowOf,
   type FollowUp,
-  isCallOfRun,
   isFinished,
   type MessageId,
   owedToLog,
@@ -201,8 +200,8 @@ async function writeSettlements(
   const now = clock.now();
   let left = settlements;
   let matched = 0;
-  // A document holds 16 MiB. Large answers may exceed that, and so may a body that an earlier build has put beside them.
-  for (const write of [settling, settlingWithoutBody, settlingWithoutAnswers]) {
+  // A document holds 16 MiB, which large answers may exceed.
+  for (const write of [settling, settlingWithoutAnswers]) {
     const operations = left.map((each) => write(each, now));
     const written = await writeAll(again, messages, operations);
     matched += written.matched;
@@ -227,22 +226,6 @@ function settling(settlement: Settlement, now: number) {
 }
 
 type Write = AnyBulkWriteOperation<StoredRecord>;
-
-/**
- * Returns the write without the body. The request of a run's call is a part of its run: the record does not need it,
- * and the run needs the answer.
- */
-function settlingWithoutBody(settlement: Settlement, now: number): Write {
-  const { updateOne } = settling(settlement, now);
-  if (!isCallOfRun(settlement.message) || !isFinished(settlement.next)) return { updateOne };
-  const { $set, $unset, ...rest } = updateOne.update;
-  const update = {
-    ...rest,
-    $set: { ...$set, bodyBytes: 0 },
-    $unset: { ...$unset, body: "" as const },
-  };
-  return { updateOne: { ...updateOne, update } };
-}
 
 function settlingWithoutAnswers({ answer: _, append, ...rest }: Settlement, now: number): Write {
   return settling({ ...rest, append: append.map(withoutAnswer) }, now);

@@ -51,7 +51,7 @@ type StateFields = {
   readonly sweepAt?: number;
   /** Replaces `sweepAt` in a record that ended in one write: the log may lack its delivery, so the sweep asks the log. */
   readonly owedSweepAt?: number;
-  /** Does for a cancelled record what `owedSweepAt` does for a delivered one. Earlier builds do not know the field: they would write a delivery. */
+  /** Does for a cancelled record what `owedSweepAt` does for a delivered one. */
   readonly canceledSweepAt?: number;
   /** Replaces `sweepAt` in a record that is its own row of the log: the sweep ends the record and leaves the row. */
   readonly toldSweepAt?: number;

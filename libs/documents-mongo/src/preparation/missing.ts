@@ -3,32 +3,16 @@ import { type Db, type Document } from "mongodb";
 import { filterOf, type Index } from "../indexes.ts";
 import { codeOf } from "../failures.ts";
 
-export type Compared = {
-  /** The indexes that the server lacks or is still building. */
-  readonly missing: readonly Index[];
-  /** The indexes that others have replaced and that still exist. */
-  readonly replaced: readonly Pick<Index, "collection" | "key">[];
-};
-
-export async function compareIndexes(db: Db, indexes: readonly Index[]): Promise<Compared> {
+/** Returns the indexes that the server lacks or is still building. */
+export async function missingIndexes(db: Db, indexes: readonly Index[]): Promise<readonly Index[]> {
   const byCollection = [...Map.groupBy(indexes, ({ collection }) => collection)];
-  const compared = await Promise.all(
-    byCollection.map(async ([collection, own]): Promise<Compared> => {
+  const missing = await Promise.all(
+    byCollection.map(async ([collection, own]) => {
       const there = await builtIn(db, collection);
-      const isBuilt = (key: Index["key"], index: Index) => there.has(textOf(key, filterOf(index)));
-      return {
-        missing: own.filter((index) => !isBuilt(index.key, index)),
-        replaced: own.flatMap((index) => {
-          const { replaces: key } = index;
-          return key !== undefined && isBuilt(key, index) ? { collection, key } : [];
-        }),
-      };
+      return own.filter((index) => !there.has(textOf(index.key, filterOf(index))));
     }),
   );
-  return {
-    missing: compared.flatMap(({ missing }) => missing),
-    replaced: compared.flatMap(({ replaced }) => replaced),
-  };
+  return missing.flat();
 }
 
 async function builtIn(db: Db, name: string): Promise<ReadonlySet<string>> {

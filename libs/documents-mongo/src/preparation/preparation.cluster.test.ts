@@ -132,23 +132,6 @@ describe("a database", () => {
     expect(await indexNames("messages")).toContain(needed);
   });
 
-  it.each([
-    ["that has an index of an earlier build loses it once the one that replaces it is there", true],
-    ["in which a builder was killed before that loses it at the next start", false],
-  ])("%s", async (_, isNewMissing) => {
-    newDatabase();
-    await openWhole();
-    const [later, earlier] = ["wakeAt_1_shard_1", "shard_1_wakeAt_1"];
-    const having = { partialFilterExpression: { wakeAt: { $exists: true } } };
-    await db.collection("messages").createIndex({ shard: 1, wakeAt: 1 }, having);
-    if (isNewMissing) await db.collection("messages").dropIndex(later);
-
-    await untilIndexed(await open());
-
-    expect(await indexNames("messages")).toContain(later);
-    expect(await indexNames("messages")).not.toContain(earlier);
-  });
-
   it("that lacks an index of lists alone is worked with: lists that take too long meanwhile are refused with its name", async () => {
     newDatabase();
     const older = await openWhole();

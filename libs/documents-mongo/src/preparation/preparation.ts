@@ -96,14 +96,13 @@ export function createPreparation(options: PreparationOptions): Preparation {
   };
 }
 
-const isWhole = ({ hasReplaced, indexes, migrations }: Missing): boolean =>
-  migrations.length === 0 && indexes.length === 0 && !hasReplaced;
+const isWhole = ({ indexes, migrations }: Missing): boolean =>
+  migrations.length === 0 && indexes.length === 0;
 const isEnough = ({ indexes, migrations }: Missing): boolean =>
   migrations.length === 0 && indexes.every(({ is }) => is === "wanted");
 
 function textOf({ indexes, migrations }: Missing): string {
   if (migrations.length > 0) return "the format is older";
-  if (indexes.length === 0) return "replaced indexes still exist";
   const names = [...new Set(indexes.map(({ collection }) => collection))];
   return `indexes of ${names.join(", ")} are missing`;
 }

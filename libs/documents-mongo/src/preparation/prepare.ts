@@ -1,6 +1,6 @@
 /** Brings a database to the newest format, then builds the indexes of this build. Only the holder of the lease calls it. */
 import { type Db } from "mongodb";
-import { type Index, indexesOf, nameOf } from "../indexes.ts";
+import { type Index, indexesOf } from "../indexes.ts";
 import {
   firstFormat,
   formatAfter,
@@ -9,7 +9,7 @@ import {
   readFormat,
   refuseNewer,
 } from "./formats.ts";
-import { compareIndexes, type Step, stepsOf } from "./missing.ts";
+import { missingIndexes, type Step, stepsOf } from "./missing.ts";
 
 export type Wanted = {
   readonly indexes: readonly Index[];
@@ -20,20 +20,16 @@ export type Missing = {
   readonly migrations: readonly Migration[];
   readonly isUnmarked: boolean;
   readonly indexes: readonly Index[];
-  /** Whether replaced indexes still exist. */
-  readonly hasReplaced: boolean;
 };
 
 /** Throws when a newer build has written the database. */
 export async function missingIn(db: Db, { indexes, migrations }: Wanted): Promise<Missing> {
   const format = await readFormat(db);
   refuseNewer(db, format ?? firstFormat, formatAfter(migrations));
-  const { missing, replaced } = await compareIndexes(db, indexes);
   return {
     migrations: migrations.slice((format ?? firstFormat) - firstFormat),
     isUnmarked: format === undefined,
-    indexes: missing,
-    hasReplaced: replaced.length > 0,
+    indexes: await missingIndexes(db, indexes),
   };
 }
 
@@ -53,7 +49,7 @@ export async function prepare(
     begins(step);
   };
   await migrateFormats(db, migrations, begin);
-  const { missing, replaced } = await compareIndexes(db, indexes);
+  const missing = await missingIndexes(db, indexes);
   const small = await smallAmong(db, missing);
   for (const step of stepsOf(missing, (collection) => small.has(collection))) {
     begin(step);
@@ -61,7 +57,6 @@ export async function prepare(
     const options = { commitQuorum: "majority" };
     await db.collection(step.collection).createIndexes(indexesOf(step.indexes), options);
   }
-  for (const each of replaced) await db.collection(each.collection).dropIndex(nameOf(each));
 }
 
 async function smallAmong(db: Db, indexes: readonly Index[]): Promise<ReadonlySet<string>> {

@@ -80,10 +80,10 @@ export type StoredRun = Omit<Run, "key"> & {
   readonly dlqPlace?: string;
 };
 
-/** Marks a use of the id for a minute after its run was swept. `of`: the run's root, which earlier builds do not write. */
+/** Marks a use of the id for a minute after its run was swept. `of`: the run's root. */
 export type StoredMark = Pick<Run, "tenant" | "id" | "generation" | "createdAt"> & {
   readonly _id: RunKey;
-  readonly of?: MessageId;
+  readonly of: MessageId;
   readonly sweptAt: number;
 };
 

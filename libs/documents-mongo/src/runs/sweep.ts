@@ -51,7 +51,7 @@ async function removeMarks(
         .toArray(),
     );
     if (found.length === 0) return;
-    const late = { run: { $in: found.flatMap(({ of }) => of ?? []) } };
+    const late = { run: { $in: found.map(({ of }) => of) } };
     await again(() => parts.deleteMany(late));
     await again(() => attempts.deleteMany(late));
     const keys = found.map(({ _id }) => _id);

@@ -10,7 +10,7 @@ export type LoggedAttempt = {
   readonly startedAt: number | undefined;
   readonly endedAt: number;
   readonly ended: "delivered" | "failed" | "canceled";
-  /** Undefined if no answer came, or an earlier version wrote the log. */
+  /** Undefined if no answer came. */
   readonly answered: Answered | undefined;
   /** Present for a failed attempt. */
   readonly fact?: AttemptFact;

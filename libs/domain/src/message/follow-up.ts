@@ -37,7 +37,7 @@ export type AttemptFact = Stored & {
   readonly endedAt: number;
   readonly ended: "delivered" | "retry" | "failed" | "canceled";
   readonly nextDeliveryAt?: number;
-  /** Absent if no answer came, and in facts of earlier versions. */
+  /** Absent if no answer came. */
   readonly answered?: Answered;
   readonly error?: string;
   readonly response?: Answer;

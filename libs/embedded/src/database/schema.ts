@@ -6,7 +6,7 @@ import { type Schema } from "./migrate.ts";
  * numbers. The hot row of a message is the only one that is updated; its body is written once.
  */
 export const schema: Schema = {
-  firstVersion: 22,
+  firstVersion: 26,
   steps: [
     `
   CREATE TABLE tenants (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, json TEXT);
@@ -17,22 +17,37 @@ export const schema: Schema = {
 
   -- state: records.ts. until: due at, granted until, leased until, or ended at. outbox: how many follow-ups wait.
   -- turn_of: the message of a queue that a callback tells of. runs_until: state canceled only.
+  -- Whole rows (messages/whole.ts) hold their configuration as crc and json, which are null in all others. created: the time of
+  -- CREATED. told: from then to the beginning of the call that was delivered, which ended at until; null before.
+  -- answer_: of the attempt that delivered: in the whole row, or in the event DELIVERED.
   CREATE TABLE messages (
     position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, shard INTEGER NOT NULL,
     origin INTEGER NOT NULL, state INTEGER NOT NULL, until INTEGER, hints INTEGER NOT NULL, wake_at INTEGER,
     epoch INTEGER NOT NULL, owner TEXT, retried INTEGER NOT NULL, lease_losses INTEGER NOT NULL,
     deferrals INTEGER NOT NULL, outbox INTEGER NOT NULL, lane INTEGER, body_of INTEGER,
     format INTEGER NOT NULL DEFAULT 1, body_bytes INTEGER, queue INTEGER, place INTEGER, turn_of INTEGER,
-    runs_until INTEGER);
+    runs_until INTEGER, created INTEGER, told INTEGER, crc INTEGER, json TEXT, answer_status INTEGER, answer_bytes INTEGER);
   CREATE INDEX messages_by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL AND state < 5;
   CREATE INDEX messages_to_follow_up ON messages (wake_at) WHERE wake_at IS NOT NULL AND state >= 5;
   CREATE INDEX messages_by_lane ON messages (lane, state) WHERE lane IS NOT NULL;
   CREATE INDEX messages_due ON messages (tenant, origin) WHERE state = 2;
   CREATE INDEX messages_in_queue ON messages (queue, state, place) WHERE queue IS NOT NULL;
   CREATE INDEX messages_of_turn ON messages (turn_of) WHERE turn_of IS NOT NULL;
+  CREATE INDEX messages_unclaimed ON messages (tenant) WHERE state < 3;
+  CREATE INDEX messages_logged ON messages (tenant) WHERE json IS NOT NULL;
+  CREATE INDEX messages_ended ON messages (until) WHERE state >= 5 AND json IS NULL AND outbox = 0;
 
   CREATE TABLE configurations (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, json TEXT NOT NULL);
   CREATE TABLE bodies (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
+  -- What is kept of answers that delivered messages.
+  CREATE TABLE answers (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
+  -- Bodies that stay after their records (kept-bodies.ts). at: when the message ended. body_of: whose row in bodies it is.
+  CREATE TABLE kept (
+    position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, at INTEGER NOT NULL, body_of INTEGER NOT NULL);
+  CREATE INDEX kept_by_time ON kept (tenant, at);
+  CREATE INDEX kept_by_body ON kept (body_of);
+  -- Up to where the bodies of whole rows are swept.
+  CREATE TABLE kept_up_to (tenant INTEGER PRIMARY KEY, position INTEGER NOT NULL);
 
   -- Ids that are derived from their cause; a tombstone while expires_at is ahead, a mere name once that is null and
   -- the message is gone.
@@ -57,7 +72,7 @@ export const schema: Schema = {
   -- step: attempt * 8 + rank of the state.
   CREATE TABLE events (
     tenant INTEGER NOT NULL, at INTEGER NOT NULL, message INTEGER NOT NULL, step INTEGER NOT NULL,
-    PRIMARY KEY (tenant, at, message, step)) WITHOUT ROWID;
+    answer_status INTEGER, answer_bytes INTEGER, PRIMARY KEY (tenant, at, message, step)) WITHOUT ROWID;
   CREATE INDEX events_by_message ON events (message);
   CREATE TABLE details (
     key INTEGER PRIMARY KEY, message INTEGER NOT NULL, attempt INTEGER NOT NULL, json TEXT NOT NULL, response BLOB);
@@ -180,39 +195,6 @@ export const schema: Schema = {
   CREATE TABLE audit_log (id TEXT PRIMARY KEY, tenant TEXT, expires_at INTEGER NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX audit_log_of_tenant ON audit_log (tenant, id) WHERE tenant IS NOT NULL;
   CREATE INDEX audit_log_by_expiry ON audit_log (expires_at);
-  `,
-    `
-  -- Whole rows (messages/whole.ts) hold their configuration as crc and json, which are null in all others. created: the time of
-  -- CREATED. told: from then to the beginning of the call that was delivered, which ended at until; null before.
-  ALTER TABLE messages ADD COLUMN created INTEGER;
-  ALTER TABLE messages ADD COLUMN told INTEGER;
-  ALTER TABLE messages ADD COLUMN crc INTEGER;
-  ALTER TABLE messages ADD COLUMN json TEXT;
-  CREATE INDEX messages_unclaimed ON messages (tenant) WHERE state < 3;
-  CREATE INDEX messages_logged ON messages (tenant) WHERE json IS NOT NULL;
-  CREATE INDEX messages_ended ON messages (until) WHERE state >= 5 AND json IS NULL AND outbox = 0;
-  `,
-    `
-  -- Of the answer to the attempt that delivered: in the whole row, or in the event DELIVERED.
-  ALTER TABLE messages ADD COLUMN answer_status INTEGER;
-  ALTER TABLE messages ADD COLUMN answer_bytes INTEGER;
-  ALTER TABLE events ADD COLUMN answer_status INTEGER;
-  ALTER TABLE events ADD COLUMN answer_bytes INTEGER;
-  `,
-    `
-  -- Bodies that stay after their records (kept-bodies.ts). at: when the message ended. body_of: whose row in bodies it is.
-  CREATE TABLE kept (
-    position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, at INTEGER NOT NULL, body_of INTEGER NOT NULL);
-  CREATE INDEX kept_by_time ON kept (tenant, at);
-  CREATE INDEX kept_by_body ON kept (body_of);
-  -- Up to where the bodies of whole rows are swept. Those of earlier versions are gone, but for the last minutes.
-  CREATE TABLE kept_up_to (tenant INTEGER PRIMARY KEY, position INTEGER NOT NULL);
-  INSERT INTO kept_up_to
-    SELECT key, max(0, coalesce((SELECT max(position) FROM messages), 0) - 600000 * 4096) FROM tenants;
-  `,
-    `
-  -- What is kept of answers that delivered messages.
-  CREATE TABLE answers (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
   `,
   ],
 };

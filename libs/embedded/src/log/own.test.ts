@@ -1,7 +1,5 @@
 /** Tests the log of whole rows beside rows of events, by messages that end in every way, in drawn order. */
 import { describe, expect, it } from "@jest/globals";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import {
   accept,
   allShards,
@@ -24,7 +22,6 @@ import {
   type Dice,
   dice,
 } from "@posthaste/testing";
-import { databaseFile, schema } from "../database/schema.ts";
 import { copyOf, countRows, newDirectory, openIn, type Opened } from "../opened.fixture.ts";
 
 type Told = {
@@ -118,19 +115,6 @@ async function deliver({ clock, records }: Opened, message: Message): Promise<vo
   await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: 1_000 })]);
 }
 
-/** Undoes the schema steps after the first. */
-function asOfVersionBefore(dataDir: string): void {
-  const db = new DatabaseSync(join(dataDir, databaseFile));
-  for (const index of ["unclaimed", "logged", "ended"]) db.exec(`DROP INDEX messages_${index}`);
-  for (const column of ["created", "told", "crc", "json", "answer_status", "answer_bytes"])
-    db.exec(`ALTER TABLE messages DROP COLUMN ${column}`);
-  for (const column of ["answer_status", "answer_bytes"])
-    db.exec(`ALTER TABLE events DROP COLUMN ${column}`);
-  db.exec("DROP TABLE kept; DROP TABLE kept_up_to; DROP TABLE answers");
-  db.exec(`PRAGMA user_version = ${schema.firstVersion}`);
-  db.close();
-}
-
 const sorted = (told: readonly Told[]) =>
   told
     .map(({ id, at, state, answered: of }) => `${at} ${id} ${state} ${of?.status} ${of?.bytes}`)
@@ -186,36 +170,6 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
     expect(countRows(opened.dataDir, "events")).toBe(3);
     expect(await read(opened, {}, "earliestFirst", 10)).toEqual(told);
     expect(told.at(-1)).toMatchObject({ answered: { status: 200, bytes: 0 } });
-  });
-
-  it("are read, delivered and removed as they are in a file of the version before whole rows", async () => {
-    const before = openIn(newDirectory());
-    const { clock, ids } = before;
-    // Messages whose ids are of another time get rows of the earlier form.
-    const early = [ids.next(), ids.next()];
-    await clock.advance(5_000);
-    const messages = early.map((id) => aMessage({ id, now: clock.now() }));
-    const [done, live] = messages;
-    if (!done || !live) throw new Error("unreachable: two were made");
-    await before.records.insert(
-      messages.map((message) => ({ record: accept(message, clock.now()) })),
-      "new",
-    );
-    await deliver(before, done);
-    await before.close();
-    asOfVersionBefore(before.dataDir);
-
-    const after = openIn(before.dataDir, { clock });
-    await deliver(after, live);
-
-    const listed = await read(after, {}, "earliestFirst", 10);
-    expect(listed.map(({ id, state }) => `${id} ${state}`).toSorted()).toEqual(
-      messages
-        .flatMap(({ id }) => ["CREATED", "ACTIVE", "DELIVERED"].map((state) => `${id} ${state}`))
-        .toSorted(),
-    );
-    expect(await after.records.removeFinished(allShards, clock.now() + 1, 10)).toBe(2);
-    expect(countRows(after.dataDir, "messages")).toBe(0);
   });
 
   it("are counted once each, also again after a kill, and none is left when all is swept", async () => {

@@ -17,7 +17,7 @@ import { NamedDeliverers } from "./named-delivery.ts";
 
 const [first, second] = [owner("first"), owner("second")];
 const entry = (by: Owner, other: Partial<RosterEntry> = {}): RosterEntry => ({
-  ...{ owner: by, partitions: [1], isOpen: true, format: 1 },
+  ...{ owner: by, partitions: [1], isOpen: true, isBusy: false, format: 1 },
   ...other,
 });
 

@@ -181,11 +181,11 @@ export class NamedDeliverers implements NamedDelivery, Service {
   #found(entries: readonly RosterEntry[], askedAt: number): void {
     const hearing = entries.filter(({ partitions }) => partitions.length > 0);
     const open = hearing.filter(({ isOpen }) => isOpen);
-    const idle = open.filter(({ isBusy }) => isBusy !== true);
+    const idle = open.filter(({ isBusy }) => !isBusy);
     this.#open = idle.length > 0 ? idle : open;
     this.#heard = this.#heardBy(entries, askedAt);
     this.#readAt = askedAt;
-    this.#setBusy(idle.length === 0 && hearing.some(({ isBusy }) => isBusy === true));
+    this.#setBusy(idle.length === 0 && hearing.some(({ isBusy }) => isBusy));
   }
 
   #setBusy(isBusy: boolean): void {

@@ -5,7 +5,7 @@ import { sealIndexes } from "./sealed-indexes.ts";
 import { type Sealer } from "./sealer.ts";
 
 /**
- * Seals secrets that are not sealed, or are sealed with a key that is being replaced. `stored` are the store's own
+ * Seals secrets that are sealed with a key that is being replaced. `stored` are the store's own
  * ports. Rejects when a secret to be sealed anew cannot be opened: a process without the right keys should not start.
  */
 export async function sealStored(

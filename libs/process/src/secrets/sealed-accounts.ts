@@ -4,7 +4,7 @@ import { type Accounts, type Tenant } from "@posthaste/ports";
 import { type Open, openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
-/** Wraps `accounts` so that each key is opened when it is used. Also reads keys that an older Posthaste has stored unsealed. */
+/** Wraps `accounts` so that each key is opened when it is used. */
 export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
   const { isFresh, seal } = sealer;
   const open = openedLately(sealer);

@@ -10,12 +10,9 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto
 export type Sealer = {
   /** `place` says where the text is kept, in the caller's words. */
   readonly seal: (text: string, place: string) => string;
-  /**
-   * Returns the secret. A text that was never sealed, from before there was a sealer, is returned as it is. Throws
-   * when no key opens the text.
-   */
+  /** Returns the secret. Throws when no key opens the text. */
   readonly open: (stored: string, place: string) => string;
-  /** Throws for a text sealed with an unknown key. Reads the text's beginning and opens nothing. */
+  /** Throws for a text that is not sealed, or with an unknown key. Reads the text's beginning and opens nothing. */
   readonly checkKey: (stored: string, place: string) => void;
   /** Reports whether the text is sealed with the key that seals now. */
   readonly isFresh: (stored: string) => boolean;
@@ -37,8 +34,8 @@ export function createSealer(keys: readonly Uint8Array[]): Sealer {
   const keysById = new Map(keys.map((key) => [keyIdOf(key), key]));
   const freshPrefix = `${prefix}${keyIdOf(first)}.`;
 
-  const keyOf = (stored: string, place: string): Uint8Array | undefined => {
-    if (!stored.startsWith(prefix)) return undefined;
+  const keyOf = (stored: string, place: string): Uint8Array => {
+    if (!stored.startsWith(prefix)) throw new Error(`${place} is not sealed`);
     const keyId = stored.slice(prefix.length, prefix.length + keyIdLength);
     const key = keysById.get(keyId);
     if (!key) throw new Error(`${place} was sealed with the key ${keyId}, which is not configured`);
@@ -47,10 +44,8 @@ export function createSealer(keys: readonly Uint8Array[]): Sealer {
 
   return {
     seal: (text, place) => freshPrefix + encrypt(first, text, place),
-    open: (stored, place) => {
-      const key = keyOf(stored, place);
-      return key ? decrypt(key, stored.slice(prefix.length + keyIdLength + 1), place) : stored;
-    },
+    open: (stored, place) =>
+      decrypt(keyOf(stored, place), stored.slice(prefix.length + keyIdLength + 1), place),
     checkKey: (stored, place) => void keyOf(stored, place),
     isFresh: (stored) => stored.startsWith(freshPrefix),
   };

@@ -11,7 +11,7 @@ export type RosterHarness = Closable & {
 
 const [first, second] = [owner("first"), owner("second")];
 const anEntry = (by: Owner, other: Partial<RosterEntry> = {}): RosterEntry => ({
-  ...{ owner: by, partitions: [1], isOpen: true, format: 1 },
+  ...{ owner: by, partitions: [1], isOpen: true, isBusy: false, format: 1 },
   ...other,
 });
 const byOwner = async ({ roster }: RosterHarness) =>

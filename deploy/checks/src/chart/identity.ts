@@ -1,9 +1,8 @@
 /** The parts of a render that an upgrade cannot change: object names, and fields that Kubernetes fixes at creation. */
 import { type Rendered } from "./manifests.ts";
 
-export type Identities = Readonly<Record<string, unknown>>;
-
-export function identitiesOf({ of }: Rendered): Identities {
+/** Returns a line for each object. */
+export function identitiesOf({ of }: Rendered): readonly string[] {
   const deployments = of("Deployment").map(({ kind, metadata, spec }) => [
     `${kind}/${metadata.name}`,
     { selector: spec.selector },
@@ -16,5 +15,7 @@ export function identitiesOf({ of }: Rendered): Identities {
   const named = [...of("Service"), ...of("Secret"), ...of("ServiceAccount")].map(
     ({ kind, metadata }) => [`${kind}/${metadata.name}`, {}],
   );
-  return Object.fromEntries([...deployments, ...statefulSets, ...named]) as Identities;
+  return [...deployments, ...statefulSets, ...named].map(
+    ([name, fixed]) => `${String(name)} ${JSON.stringify(fixed)}`,
+  );
 }

@@ -13,7 +13,7 @@ describeWith(["go"], "an upgrade from the last release's values", () => {
     async (valueSet) => {
       const identities = identitiesOf(await renderFile(releasedFile(valueSet)));
 
-      expect(identities).toMatchObject(releasedIdentities()[valueSet] ?? { none: valueSet });
+      expect(identities).toEqual(expect.arrayContaining(releasedIdentities(valueSet)));
     },
     buildMsMax,
   );

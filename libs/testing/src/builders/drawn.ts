@@ -22,9 +22,10 @@ const urls: Values = [
   "https://a.example:8443/x?q=1,2",
   "https://a.example/y",
   "https://b.example/x",
+  "https://x.a.example/x/",
 ];
 const addresses: Values = ["203.0.113.7", "2001:db8::1"];
-const names: Values = ["one", "two", "three"];
+const names: Values = ["one", "two", "ones"];
 /** Values of labels and flow keys, which may be any text. */
 const texts: Values = ["one", 'a "quoted" \\ one', "ü/𝒳 %_*"];
 const unheardOf = "unheard-of";

@@ -8,6 +8,7 @@ import {
   failureReasons,
   limits,
   type ListOrder,
+  listOrders,
   matchesLetter,
   type TenantId,
 } from "@posthaste/domain";
@@ -39,8 +40,6 @@ export function describeDeadLetters(
   contract(`${name}: dead letters`, open, { deviations }, (it) => {
     inserting(it);
     listing(it);
-    filtering(it);
-    drawing(it);
     cutting(it);
     removing(it);
   });
@@ -107,7 +106,7 @@ function listing(it: Guarantee<DeadLettersHarness>): void {
     expect(await deadLetters.count(anotherTenant, 10)).toBe(0);
   });
 
-  for (const order of ["earliestFirst", "latestFirst"] as const) {
+  for (const order of listOrders) {
     it(`a list is ordered by failure, page by page, without gap or repeat: ${order}`, async (harness) => {
       const letters = await insertMany(harness, 12);
       const expected = letters.map(({ id }) => id).toSorted();
@@ -153,6 +152,28 @@ function listing(it: Guarantee<DeadLettersHarness>): void {
       expect(new Set(ids).size).toBe(ids.length);
       expect(ids).toEqual(expect.arrayContaining(stay));
     });
+
+    // Each drawn filter finds the matches of the whole list, by whichever index.
+    it(`pages by any filters have the letters that match all of them: ${order}`, async (harness) => {
+      const chance = dice(order.length);
+      const letters = Array.from({ length: 60 }, () => {
+        const { now: failedAt, ...message } = drawnMessage(chance, epochStart);
+        const status = chance.pick([0, 404, 500]);
+        return newLetter(harness, message, {
+          failedAt,
+          ...(status > 0 && { response: anAnswer(status) }),
+        });
+      });
+      await harness.deadLetters.insert(letters);
+      const whole = await readLetters(harness, {}, order);
+
+      for (const filter of drawnFilters(chance, letterFields(chance, epochStart, letters))) {
+        const found = await readLetters(harness, filter, order, chance.integer(1, 40));
+
+        const right = whole.filter((letter) => matchesLetter(filter, letter));
+        expect([filter, idsOf(found)]).toEqual([filter, idsOf(right)]);
+      }
+    });
   }
 
   it("the last page has no cursor", async ({ deadLetters, ...harness }) => {
@@ -162,6 +183,27 @@ function listing(it: Guarantee<DeadLettersHarness>): void {
     const less = await deadLetters.list(aTenant, {}, { limit: 2, order: "earliestFirst" });
 
     expect([exact.next, less.next !== undefined]).toEqual([undefined, true]);
+  });
+
+  it("letters of every reason are listed as they were put", async (harness) => {
+    const letters = failureReasons.map((reason) => newLetter(harness, {}, { reason }));
+    await harness.deadLetters.insert(letters);
+
+    const listed = await readLetters(harness);
+
+    expect(listed.map(({ reason }) => reason).toSorted()).toEqual(failureReasons.toSorted());
+  });
+
+  it("a list is narrowed to some letters, or to those of some messages", async (harness) => {
+    const [first, second] = await insertMany(harness, 4);
+    if (!first || !second) throw new Error("unreachable");
+
+    const byId = await readLetters(harness, { ids: [second.id, dlqId("0-unheard-of")] });
+    const byMessage = await readLetters(harness, { messageIds: [first.message.id] });
+
+    expect(byId.map(({ id }) => id)).toEqual([second.id]);
+    expect(byMessage.map(({ id }) => id)).toEqual([first.id]);
+    expect(await readLetters(harness, { ids: [] })).toEqual([]);
   });
 }
 
@@ -224,109 +266,6 @@ function cutting(it: Guarantee<DeadLettersHarness>): void {
   });
 }
 
-function filtering(it: Guarantee<DeadLettersHarness>): void {
-  const cases: readonly (readonly [
-    string,
-    MessageOverrides,
-    Partial<DeadLetter>,
-    DeadLetterFilter,
-  ])[] = [
-    ["url", { url: "https://special.example/" }, {}, { urls: ["https://special.example/", "x"] }],
-    [
-      "group",
-      { origin: { callerIp: "203.0.113.7", hop: 0, group: { name: "special" } } },
-      {},
-      { groups: ["special"] },
-    ],
-    [
-      "schedule",
-      { origin: { callerIp: "203.0.113.7", hop: 0, scheduleId: "scd_1" } },
-      {},
-      { scheduleIds: ["scd_1"] },
-    ],
-    [
-      "queue",
-      { origin: { callerIp: "203.0.113.7", hop: 0, queueName: "special" } },
-      {},
-      { queueNames: ["special"] },
-    ],
-    ["caller", { origin: { callerIp: "2001:db8::1", hop: 0 } }, {}, { callerIps: ["2001:db8::1"] }],
-    ["label", { policy: aPolicy({ labels: ["other", "special"] }) }, {}, { labels: ["special"] }],
-    [
-      "flow-control key",
-      { flow: { key: "special", limits: { rate: 1, periodMs: 1_000 } } },
-      {},
-      { flowControlKeys: ["special"] },
-    ],
-    ["status of the answer", {}, { response: anAnswer(418) }, { responseStatuses: [418, 419] }],
-    ["time, both ends included", {}, { failedAt: 5 }, { from: 5, to: 5 }],
-    [
-      "two filters at once",
-      { url: "https://special.example/" },
-      { response: anAnswer(418) },
-      { responseStatuses: [418], urls: ["https://special.example/"] },
-    ],
-  ];
-  for (const [what, message, letter, filter] of cases) {
-    it(`a list is narrowed by ${what}`, async (harness) => {
-      const wanted = newLetter(harness, message, letter);
-      const others = [newLetter(harness), newLetter(harness, {}, { response: anAnswer(500) })];
-      await harness.deadLetters.insert([...others, wanted]);
-
-      const found = await readLetters(harness, filter, "earliestFirst", 1);
-
-      expect(found.map(({ id }) => id)).toEqual([wanted.id]);
-    });
-  }
-
-  it("a list is narrowed to some letters, or to those of some messages", async (harness) => {
-    const [first, second] = await insertMany(harness, 4);
-    if (!first || !second) throw new Error("unreachable");
-
-    const byId = await readLetters(harness, { ids: [second.id, dlqId("0-unheard-of")] });
-    const byMessage = await readLetters(harness, { messageIds: [first.message.id] });
-
-    expect(byId.map(({ id }) => id)).toEqual([second.id]);
-    expect(byMessage.map(({ id }) => id)).toEqual([first.id]);
-    expect(await readLetters(harness, { ids: [] })).toEqual([]);
-  });
-}
-
-/** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
-function drawing(it: Guarantee<DeadLettersHarness>): void {
-  it("letters of every reason are listed as they were put", async (harness) => {
-    const letters = failureReasons.map((reason) => newLetter(harness, {}, { reason }));
-    await harness.deadLetters.insert(letters);
-
-    const listed = await readLetters(harness);
-
-    expect(listed.map(({ reason }) => reason).toSorted()).toEqual(failureReasons.toSorted());
-  });
-
-  for (const order of ["earliestFirst", "latestFirst"] as const) {
-    it(`pages by any filters have the letters that match all of them: ${order}`, async (harness) => {
-      const chance = dice(order.length);
-      const letters = Array.from({ length: 60 }, () => {
-        const { now: failedAt, ...message } = drawnMessage(chance, epochStart);
-        const status = chance.pick([0, 404, 500]);
-        return newLetter(harness, message, {
-          failedAt,
-          ...(status > 0 && { response: anAnswer(status) }),
-        });
-      });
-      await harness.deadLetters.insert(letters);
-      const whole = await readLetters(harness, {}, order);
-
-      for (const filter of drawnFilters(chance, letterFields(chance, epochStart, letters))) {
-        const found = await readLetters(harness, filter, order, chance.integer(1, 40));
-
-        const right = whole.filter((letter) => matchesLetter(filter, letter));
-        expect([filter, idsOf(found)]).toEqual([filter, idsOf(right)]);
-      }
-    });
-  }
-}
-
 const idsOf = (letters: readonly DeadLetter[]): readonly DlqId[] => letters.map(({ id }) => id);
 
 function removing(it: Guarantee<DeadLettersHarness>): void {
@@ -365,18 +304,12 @@ function removing(it: Guarantee<DeadLettersHarness>): void {
     const theirs = newLetter(harness, { tenant: anotherTenant }, { failedAt: epochStart });
     await harness.deadLetters.insert([...letters, theirs]);
 
-    const counts = [
-      await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
-      await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
-      await harness.deadLetters.sweep(aTenant, epochStart + 4, 3),
-    ];
+    for (const count of [3, 1, 0])
+      expect(await harness.deadLetters.sweep(aTenant, epochStart + 4, 3)).toBe(count);
 
-    expect(counts).toEqual([3, 1, 0]);
     expect(await harness.deadLetters.get(anotherTenant, theirs.id)).toBeDefined();
-    expect((await readLetters(harness)).map(({ failedAt }) => failedAt)).toEqual([
-      epochStart + 4,
-      epochStart + 5,
-    ]);
+    const left = (await readLetters(harness)).map(({ failedAt }) => failedAt - epochStart);
+    expect(left).toEqual([4, 5]);
   });
 }
 

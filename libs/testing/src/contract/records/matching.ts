@@ -10,7 +10,7 @@ import {
   queueId,
 } from "@posthaste/domain";
 import { type Walk, type Walked } from "@posthaste/ports";
-import { anotherTenant, aPolicy, aTenant, type MessageOverrides } from "../../builders/message.ts";
+import { anotherTenant, aPolicy, aTenant } from "../../builders/message.ts";
 import { drawnFilters, drawnMessage, liveFields } from "../../builders/drawn.ts";
 import { dice } from "../../seeded-random.ts";
 import { aFanOut } from "../../builders/fan-out.ts";
@@ -93,15 +93,6 @@ export function matching(it: StoreGuarantee): void {
     expect(await walk(harness, {}, { upTo })).toEqual({ ids: [before.id] });
   });
 
-  for (const { name, filter, right, wrong } of filters) {
-    it(`a walk by ${name} finds the matching messages, and no others`, async (harness) => {
-      const found = await insert(harness, right);
-      for (const overrides of wrong) await insert(harness, overrides);
-
-      expect(await walk(harness, filter)).toEqual({ ids: [found.id] });
-    });
-  }
-
   it("a walk finds messages that match all filters, and any value of each", async (harness) => {
     const labelled = (labels: readonly string[]) => ({ policy: aPolicy({ labels }) });
     const both = await insert(harness, { ...labelled(["a", "b"]), url: "https://a.example/" });
@@ -129,16 +120,6 @@ export function matching(it: StoreGuarantee): void {
       const right = made.filter((message) => matchesLive(filter, message));
       expect([filter, steps.flatMap(({ ids }) => ids)]).toEqual([filter, idsOf(right)]);
     }
-  });
-
-  it("a walk by time finds messages made within the span, both ends included", async (harness) => {
-    const at = harness.now() - 10_000;
-    const made: Message[] = [];
-    for (let n = 0; n < 5; n++) made.push(await insert(harness, { now: at + n }));
-
-    expect(await walk(harness, { from: at + 1, to: at + 3 })).toEqual({
-      ids: idsOf(made.slice(1, 4)),
-    });
   });
 
   it("each step finds no more than its limit, and the next continues behind it", async (harness) => {
@@ -207,73 +188,3 @@ export function matching(it: StoreGuarantee): void {
     expect(await page(undefined, 10, anotherTenant)).toEqual([]);
   });
 }
-
-const hook = "https://hook.example:8443/a/b?c=d";
-const origin = (given: Partial<Message["origin"]>) => ({
-  origin: { callerIp: "203.0.113.7", hop: 0, ...given },
-});
-const flowed = (key: string) => ({ flow: { key, limits: oneAtATime.limits } });
-
-type Case = {
-  readonly name: string;
-  readonly filter: LiveFilter;
-  readonly right: MessageOverrides;
-  readonly wrong: readonly MessageOverrides[];
-};
-
-const filters: readonly Case[] = [
-  {
-    name: "url",
-    filter: { urls: [hook] },
-    right: { url: hook },
-    wrong: [{ url: `${hook}e` }, { url: "https://hook.example:8443/a/b" }],
-  },
-  {
-    name: "host",
-    filter: { hosts: ["hook.example"] },
-    right: { url: hook },
-    wrong: [{ url: "https://a.hook.example/" }, { url: "https://b.example/hook.example" }],
-  },
-  {
-    name: "path",
-    filter: { paths: ["/a/b"] },
-    right: { url: hook },
-    wrong: [{ url: "https://hook.example/a/b/" }, { url: "https://hook.example/?x=/a/b" }],
-  },
-  {
-    name: "group",
-    filter: { groups: ["g"] },
-    right: origin({ group: { name: "g" } }),
-    wrong: [{}, origin({ group: { name: "gg" } }), origin({ queueName: "g" })],
-  },
-  {
-    name: "queue",
-    filter: { queueNames: ["q"] },
-    right: origin({ queueName: "q" }),
-    wrong: [{}, origin({ queueName: "qq" })],
-  },
-  {
-    name: "schedule",
-    filter: { scheduleIds: ["s"] },
-    right: origin({ scheduleId: "s" }),
-    wrong: [{}, origin({ scheduleId: "ss" })],
-  },
-  {
-    name: "label",
-    filter: { labels: ['a "quoted" one'] },
-    right: { policy: aPolicy({ labels: ["x", 'a "quoted" one'] }) },
-    wrong: [{}, { policy: aPolicy({ labels: ["a "] }) }],
-  },
-  {
-    name: "flow key",
-    filter: { flowControlKeys: ["k"] },
-    right: flowed("k"),
-    wrong: [{}, flowed("kk"), { policy: aPolicy({ labels: ["k"] }) }],
-  },
-  {
-    name: "caller",
-    filter: { callerIps: ["203.0.113.9"] },
-    right: origin({ callerIp: "203.0.113.9" }),
-    wrong: [{}],
-  },
-];

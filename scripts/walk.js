@@ -75,7 +75,7 @@ const functionsIn = (scripts) =>
 /** Returns the files in the order in which one of their functions is called first. */
 async function orderOfFiles(inspector, functions, act) {
   await inspector.send("Debugger.enable");
-  // A timer that met a breakpoint before the listener is there would stop the process for good.
+  // A timer that reaches a breakpoint before the listener is there would stop the process for ever.
   await inspector.send("Debugger.setBreakpointsActive", { active: false });
   const breakpoints = new Map();
   for (const [file, all] of Map.groupBy(functions, (each) => each.file)) {

@@ -1,6 +1,6 @@
 // Reads the wrong lines of tests/mutations/: each is a careless change of one place, with the test that must fail for it.
 //
-// A file is a room: a list of { file, text, wrong, test, name, promise }. `text` occurs once in `file` and is replaced by
+// A file is a list of { file, text, wrong, test, name, promise }. `text` occurs once in `file` and is replaced by
 // `wrong`; then a test in `test` whose name contains `name` fails. `promise` is a section of tests/guarantees/.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** Runs the six services as processes, over shared stores with a room for each test. */
+/** Runs the six services as processes, over shared stores with a database and prefix for each test. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { openDocuments } from "@posthaste/documents-mongo";

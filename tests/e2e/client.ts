@@ -130,7 +130,7 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
 
 const restMsMin = 25;
 const restMsMax = 500;
-/** The rest before the next question, in shares of the wait so far: what takes long is noticed a tenth later, and asked seldom. */
+/** The pause before the next poll, as a share of the wait so far: a long wait is noticed a tenth later, and polled seldom. */
 const restShare = 0.1;
 
 /** Asks again until `test` holds. */

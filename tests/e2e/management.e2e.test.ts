@@ -108,7 +108,7 @@ describe("a tenant", () => {
     const id = newTenant();
     const client = await operator.tenant(id);
     const path = `/${id}`;
-    // An endpoint that accepts its run and never goes on with it.
+    // An endpoint that accepts its run and never continues with it.
     const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
     destination.answers(path, (_, response) => response.writeHead(200, mark).end());
     const headers = { "Upstash-Workflow-RunId": `wfr_${id}` };

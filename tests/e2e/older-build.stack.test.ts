@@ -92,7 +92,7 @@ it("an older process delivers the records that it understands, and leaves queues
   await destination.arrivals("/callback", plain);
   expect(await attemptsOfOlder()).toBeGreaterThan(0);
   const own = services.all.filter(({ name }) => name.endsWith(" 2"));
-  // The upgrade goes on: the newer processes take over the older ones' share.
+  // The upgrade continues: the newer processes take over the older ones' share.
   await Promise.all(own.map(({ process }) => process.kill("SIGTERM")));
 
   await destination.arrivals("/turn", turns, 120_000);

@@ -273,7 +273,7 @@ describe("a successful answer without the mark of a workflow", () => {
     for (const id of ["plain-1", "call-plain"]) {
       const endpoint = new Small(`/${id}`, false, () => false);
       const started = { "Service-Workflow-RunId": id, "Service-Retries": "0" };
-      // After a publish nothing is expected of the endpoint. After a trigger it goes on before it answers.
+      // After a publish nothing is expected of the endpoint. After a trigger it continues before it answers.
       if (id === "plain-1") await server.client.post(`/v2/trigger/${endpoint.url}`, started);
       else
         await server.client.publish(endpoint.url, { ...started, "Service-Workflow-Init": "true" });

@@ -21,7 +21,7 @@ import { Workflows } from "./world/workflows.ts";
 
 export type Run<Of extends Cluster> = {
   readonly journal: History;
-  /** Begins the load, which goes on until `rest`. */
+  /** Begins the load, which continues until `rest`. */
   begin(runsPerSecond?: number): void;
   play(scenario: Scenario<Of>, chance: () => number): Promise<void>;
   /** Ends the load. Resolves when all messages and runs have ended, or never will. */
@@ -37,7 +37,7 @@ export type Run<Of extends Cluster> = {
   stop(): Promise<void>;
 };
 
-/** Two runs go on at the same time on two cores: at a higher rate publishes are refused, which is another promise. */
+/** Two runs take place at the same time on two cores: at a higher rate publishes are refused, which is another promise. */
 const publishesPerSecond = 8;
 export const runsPerSecondDefault = 0.3;
 /** Published at the beginning of each scenario; they keep their lane busy for some while. */

@@ -14,7 +14,7 @@ export type Bulk = {
   readonly pages: () => AsyncIterable<Done>;
 };
 
-/** One page. `left`: the fate of the rest if the command stops here; undefined when nothing is left. */
+/** A page. `left`: the outcome of the rest if the command stops here; undefined when nothing is left. */
 export type Done = { readonly done: number; readonly left?: string };
 
 export const untouched = "the rest is unchanged";

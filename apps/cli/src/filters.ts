@@ -67,7 +67,7 @@ export function withFilters(command: Command, filters: readonly Filter[]): Comma
   return command;
 }
 
-/** Returns the API's text about a parameter. The CLI also takes dates, and has its own words on repetition. */
+/** Returns the API's text about a parameter. The CLI also takes dates, and describes repetition differently. */
 function aboutOf(query: string): string {
   if (query === "fromDate") return "Not before: a date, or Unix milliseconds";
   if (query === "toDate") return "Not after: a date, or Unix milliseconds";

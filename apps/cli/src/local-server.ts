@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CliError } from "./exit.ts";
 import { type About } from "./option.ts";
 
-/** Leaves room for the two ports that follow, which the server uses as well. */
+/** Leaves the two ports after it free, which the server uses as well. */
 const portMax = 65_533;
 const consoleFolders = ["console", "../../console/dist"].map((folder) =>
   join(import.meta.dirname, folder),

@@ -17,7 +17,7 @@ export class Book {
   readonly base: number;
   readonly capacity: number;
   readonly due: Due;
-  /** Returns milliseconds. Messages with a due time are judged by a wall clock, by which they are due. */
+  /** Returns milliseconds. Messages with a due time are measured by the wall clock, by which they are due. */
   readonly now: () => number;
 
   /** Counts of messages sent, answered with a 2xx, and arrived at the destination, each counted once. */

@@ -9,7 +9,7 @@ import { pack } from "./parcel.ts";
 const [port, folder = "."] = process.argv.slice(2);
 const worker = new Worker(new URL("keep-worker.ts", import.meta.url), { argv: [folder] });
 
-/** The answers still owed, in the order of sending, which is also the order in which the other thread reports. */
+/** The answers that are still to come, in the order of sending, which is also the order in which the other thread reports. */
 const unanswered: (() => void)[] = [];
 let publishes: Publish[] = [];
 

@@ -225,7 +225,7 @@ const at = ({ port }: System, path: string): string => `http://127.0.0.1:${port}
 async function asked(system: System, path: string, init: RequestInit): Promise<Response> {
   for (let left = patienceMs; left > 0; left -= 1_000) {
     const response = await fetch(at(system, path), init);
-    // Repeats the request after a refusal for want of room, as clients do.
+    // Repeats the request after a refusal for lack of memory, as clients do.
     if (response.status !== 503 && response.status !== 429) return response;
     await response.arrayBuffer();
     await new Promise((resolve) => setTimeout(resolve, 1_000));

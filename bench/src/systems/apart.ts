@@ -51,7 +51,7 @@ export type ApartOptions = StartOptions & {
   readonly root?: string | undefined;
 };
 
-/** Starts the six services. Each installation has a room of its own in the stores. */
+/** Starts the six services. Each installation has its own database and prefix in the stores. */
 export async function startApart(
   { stores }: ApartStores,
   { deliverers, root, profilePath }: ApartOptions,

@@ -48,7 +48,7 @@ function fieldsOf(file: string): readonly string[] {
 const statusKiB = (pid: number, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
 
-/** Returns an empty text for a process that has gone. */
+/** Returns an empty text for a process that has ended. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");

@@ -5,7 +5,7 @@
  *       <cache>/<key>.lock    held while the thing is made; holds the pid of its owner
  *       <cache>/<key>.<pid>   a thing in the making
  * (1) A thing is complete or absent: it is made beside its place and renamed. Two processes that break one abandoned lock at
- *     once cost a second fetch, never a broken thing.
+ *     once cost a second fetch and never break an entry.
  */
 import {
   existsSync,

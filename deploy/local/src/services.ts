@@ -149,7 +149,7 @@ function environmentOf(service: ServiceName, { stores, room = "posthaste" }: Ser
     POSTHASTE_REDIS_PREFIX: `${room}:`,
     POSTHASTE_MONGODB_URI: mongodb.uri,
     POSTHASTE_MONGODB_DATABASE: room,
-    // Derived from the room, so that a later run can open what its database holds.
+    // Derived from the database's name, so that a later run can open what its database holds.
     POSTHASTE_SEALING_KEYS: hash("sha256", room, "base64"),
     POSTHASTE_MANAGEMENT_USER: "admin",
     POSTHASTE_MANAGEMENT_PASSWORD: localManagementPassword,

@@ -19,7 +19,7 @@ export type Panel = {
   readonly console?: Place["console"];
 } & (
   | { readonly kind: "lines" | "heatmap" }
-  /** `steps`: the values from which the number is shown as a warning, and as trouble. */
+  /** `steps`: the values from which the number is shown as a warning, and as an error. */
   | { readonly kind: "number"; readonly steps?: readonly [warning: number, trouble: number] }
 );
 /** A mark on all panels of a dashboard. `isTime`: the value is the time of the mark, in milliseconds. */

@@ -51,7 +51,7 @@ export type KafkaBusOptions = {
 
 export type KafkaBus = EventBus & {
   readonly close: () => Promise<void>;
-  /** Returns why the bus is not up, or why a subscription hears nothing. */
+  /** Returns why the bus is not up, or why a subscription receives nothing. */
   readonly problem: () => string | undefined;
   readonly counts: () => Readonly<Counts> & { readonly connections: number };
 };

@@ -1,6 +1,6 @@
 /**
  * Wraps one kafkajs client, with its log condensed and its sockets watched: kafkajs does not report a lost connection, and
- * cannot be told to give one up.
+ * has no call to give one up.
  */
 import { Kafka, type Mechanism, type SASLOptions } from "kafkajs";
 import { connect, isIP, type Socket } from "node:net";

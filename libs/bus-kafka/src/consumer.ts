@@ -28,7 +28,7 @@ export type ConsumerOptions = {
   /** How long a fetch waits to gather many messages. If absent, a fetch returns with the first message. */
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
-  /** Called when a broker has removed messages of this partition that were to be heard next. */
+  /** Called when a broker has removed messages of this partition that were to be handled next. */
   readonly placeGone: (partition: number) => void;
   /** Called after a join. `countPartitions` counts those of the topic, as the brokers report them for this join. */
   readonly joined: (partitions: readonly number[], countPartitions: () => Promise<number>) => void;
@@ -54,7 +54,7 @@ const partitionBytesMax = 256 * 1024;
 /** The longest that a rebalance waits for a member that is alive. */
 const rebalanceMs = 15_000;
 const handlersMsMax = 5_000;
-/** The time for the last commit, and for leaving: a broker that does not answer need not be told. */
+/** The time for the last commit, and for leaving. It is short, since a broker that does not answer is not waited for. */
 const farewellMsMax = 5_000;
 const deafFarewellMsMax = 500;
 
@@ -122,7 +122,7 @@ export class Consumer {
   async #start(): Promise<void> {
     const { topic, partitionCount } = this.#options;
     await this.#kafka.connect();
-    // A group without a commit has heard nothing: events published before its first member joined are still to be heard.
+    // A group without a commit has handled nothing: events published before its first member joined are still to be handled.
     await this.#kafka.subscribe({ topic, fromBeginning: true });
     await this.#kafka.run({
       autoCommit: false,
@@ -195,7 +195,7 @@ export class Consumer {
     });
   }
 
-  /** Commits, if possible: messages that are not committed are heard again. */
+  /** Commits, if possible: messages that are not committed are handled again. */
   async #commit(): Promise<void> {
     await this.#committing;
     const positions = this.#assignment.uncommitted();

@@ -12,7 +12,7 @@ export type Counts = {
   handlerFailures: number;
   pauses: number;
   parked: number;
-  /** How often the broker had removed facts of a partition before they were heard. */
+  /** How often the broker had removed facts of a partition before they were handled. */
   placesLost: number;
   commits: number;
   rebalances: number;

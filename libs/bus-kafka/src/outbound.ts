@@ -3,7 +3,7 @@
  * `hint` and `fact`.
  *
  * (1) each partition has at most one send under way; events published meanwhile go in the next. kafkajs repeats each
- *     send on its own, so two sends might change places when a broker comes back.
+ *     send on its own, so two sends might change their order when a broker is back.
  * (2) a fact leaves its line only when it is acknowledged, refused for its content, or reported to its caller as
  *     failed.
  * (3) everything is bounded: hints by bytes, the newest being dropped, hints with records apart from the rest; facts
@@ -286,7 +286,7 @@ const newLine = (topic: string, partition: number): Line => ({
 const kindOf = ({ saying, waiter }: Item): Kind =>
   waiter ? "fact" : saying.joins === undefined ? "hint" : "record";
 
-/** Takes items from the front: one that has to go alone, or as many as a batch holds. */
+/** Takes items from the front: one that is sent alone, or as many as a batch holds. */
 function take(line: Line): readonly Item[] {
   let bytes = 0;
   let count = 0;

@@ -1,5 +1,5 @@
 /**
- * Stores unreadable messages as they came, with the reason, and only then counts them as heard. An operator can
+ * Stores unreadable messages as they came, with the reason, and only then counts them as handled. An operator can
  * inspect a message, and publish it again for a version that can read it. Nothing is skipped, and nothing stops for
  * it.
  */

@@ -34,7 +34,7 @@ export function quietLog(log: Log, clock: Clock): ClientLog {
   return { level: logLevel.INFO, creator };
 }
 
-/** The only sign by which kafkajs reports that a broker has removed messages that a group was to hear next. */
+/** The only sign by which kafkajs reports that a broker has removed messages that a group was to receive next. */
 const placeGone = "Offset out of range, resetting to default offset";
 
 export const hearingOfPlaces = (

@@ -1,6 +1,6 @@
 /**
  * Says which right this process lacks, and how to grant it. Brokers and kafkajs name neither topics nor groups, so
- * the caller says what it has asked for.
+ * the caller names its request.
  */
 import { errorTypesOf } from "./refusal.ts";
 

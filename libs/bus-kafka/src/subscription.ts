@@ -22,7 +22,7 @@ export type SubscriptionOptions = {
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
   readonly placeGone: (partition: number) => void;
-  /** Called with the partitions that are heard from now on. `countPartitions` counts those of the topic. */
+  /** Called with the partitions that are received from now on. `countPartitions` counts those of the topic. */
   readonly assigned: (
     partitions: readonly number[],
     countPartitions: () => Promise<number>,
@@ -60,7 +60,7 @@ export class Subscription {
     this.#options = options;
   }
 
-  /** Resolves when the subscription hears, or when that takes too long; it keeps trying. */
+  /** Resolves when the subscription receives events, or when that takes too long; the subscription keeps trying. */
   async open(): Promise<void> {
     const { clock, link, answers } = this.#options;
     this.#running = this.#stayMember();

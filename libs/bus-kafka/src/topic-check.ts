@@ -10,7 +10,7 @@ export type FoundTopic = {
   readonly settings: ReadonlyMap<string, string> | undefined;
 };
 
-/** The least retention of hints, which are heard within seconds; their alarms ring within minutes. */
+/** The least retention of hints, which are received within seconds; their alarms ring within minutes. */
 const hintMsMin = 60_000;
 /** A send has half a mebibyte for one partition, or one larger message. */
 const messageBytesMin = 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
  * The topics as Kafka has them: names, keys, partitions, how long messages are kept, which services write and read
- * them. Which member hears an event does not depend on its partition, except for `scheduler.wake`: there a shard has
+ * them. Which member receives an event does not depend on its partition, except for `scheduler.wake`: there a shard has
  * a partition, and the member to which the partition is assigned owns the shard (docs/design/record#shards).
  */
 import { allShards, hash32, shardCount } from "@posthaste/domain";
@@ -73,7 +73,7 @@ export type TopicPlan = {
 
 /** A hint that is an hour old is useless: its alarm has rung. */
 const hintRetentionMsMax = 3_600_000;
-/** Hints with records carry bodies and are useful for seconds: a hint not heard within minutes waits for its alarm. */
+/** Hints with records carry bodies and are useful for seconds: a hint not received within minutes waits for its alarm. */
 const recordRetentionMsMax = 300_000;
 const recordRetentionBytes = 256 * 1024 * 1024;
 /** A parked message carries headers of the parking beside its own. */

@@ -1,6 +1,6 @@
 /**
  * Notices a group that stalls although the brokers answer (a bug of a broker or a client). Otherwise the process
- * would live and hear nothing; ending the process and starting it anew is better.
+ * would live and receive nothing; ending the process and starting it anew is better.
  */
 import { type Clock } from "@posthaste/ports";
 

@@ -45,7 +45,7 @@ export function openTokens(parts: ProcessParts, config: TokensConfig): RedisToke
     const { calls, failed, refused } = tokens.counts();
     return { calls, failed, refused };
   });
-  // Helpful: without Redis nothing can be deduplicated, and flow-controlled messages wait; everything else goes on
+  // Helpful: without Redis nothing can be deduplicated, and flow-controlled messages wait; everything else continues
   // (docs/design/outages#the-token-store).
   readiness.watch("redis", "helpful", () => tokens.problem());
   return tokens;

@@ -93,7 +93,7 @@ function rowOf(letter: DeadLetter): Placed<DeadLetter> {
   return {
     _id: keyOf(tenant, letter.id),
     tenant,
-    // Ordered as ids are, whatever the width of their times.
+    // Ordered as ids are, also if their times differ in width.
     place: placeOf(letter.failedAt, letter.id),
     item: letter,
   };
@@ -118,7 +118,7 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
 const letterConditions = (tenant: TenantId): Conditions<DeadLetterFilter> => ({
   ...archivedConditions,
   ids: (ids) => among("_id")(ids.map((id) => keyOf(tenant, id))),
-  // A status of 0 stands for no answer (docs/design/wire#dead-letters). Then the field is absent, and a query for null finds it.
+  // A status of 0 means no answer (docs/design/wire#dead-letters). Then the field is absent, and a query for null finds it.
   responseStatuses: (statuses) =>
     among("item.response.status")(statuses.map((each) => each || null)),
 });

@@ -1,4 +1,4 @@
-/** Lists, counts and walks beside inserts, with reads that take the server long. The test judges by order and counts. */
+/** Lists, counts and walks beside inserts, with reads that take the server long. The test compares order and counts, not times. */
 import { describe, expect, it } from "@jest/globals";
 import { accept, tenantId } from "@posthaste/domain";
 import { aMessage, newId } from "@posthaste/testing";

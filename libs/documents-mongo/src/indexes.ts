@@ -30,7 +30,7 @@ export const byTime = (
   ...{ collection, key: { [field]: 1, shard: 1 }, ...held, is: "needed" },
 });
 
-/** Returns the indexes in the form in which the server is asked for them. Making an index again does nothing. */
+/** Returns the indexes in the form of the command that makes them. Making an index again does nothing. */
 export const indexesOf = (indexes: readonly Index[]): IndexDescription[] =>
   indexes.map((index) => {
     const filter = filterOf(index);

@@ -77,7 +77,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const main = open(pool, silenceMs);
   const side = open(asideConnectionsMax, silenceMs);
   const lists = open(heavyPool, silenceMs);
-  // The server is silent while it builds an index. The driver's own monitor notices a server that is gone.
+  // The server is silent while it builds an index. The driver's own monitor notices a server that has died.
   const building = open(1, noTimeout);
   const of = (client: MongoClient, name = database): Db => databaseOf(client, name, patienceMs);
   const preparation = createPreparation({

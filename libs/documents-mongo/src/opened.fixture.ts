@@ -67,7 +67,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
   };
 }
 
-/** Tests the queries of the suite so far. It stands behind the tests that make them. */
+/** Tests the queries of the suite so far. Must be called after the tests that make them. */
 export function readsNoWholeCollection(of: string, open: () => Promise<Opened>): void {
   it(`no question of ${of} reads a whole collection`, async () => {
     const { queries } = await open();

@@ -1,7 +1,7 @@
 /**
  * The queries that the adapters send to a server, recorded by the driver's command events, and those that no index
  * answers. The rule is MongoDB's: an index can be used by a query that bounds its first field and, if the index holds
- * only documents that have a field, says that they have it. Queries are judged by the declared indexes: the answer of
+ * only documents that have a field, says that they have it. Queries are compared with the declared indexes: the answer of
  * an explain depends on how full a collection is.
  */
 import { type CommandStartedEvent, type MongoClient } from "mongodb";

@@ -12,7 +12,7 @@ export const rosterIndexes: readonly Index[] = [
   { collection: collectionName, key: { at: 1 }, is: "needed" },
 ];
 
-/** A deliverer without an announcement for this long has gone without leaving. */
+/** A deliverer without an announcement for this long has died without leaving. */
 const forgottenMs = 60_000;
 /**
  * Forgotten deliverers are removed at a process's first announcement and then at each sixtieth. So a process that

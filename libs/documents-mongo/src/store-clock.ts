@@ -2,7 +2,7 @@
  * The store's time: this process's clock, which no step of the host's clock moves, plus an offset measured at every
  * heartbeat.
  *
- * (1) a step back of up to `backMsMax` makes the time stand still. A larger step means that the server's clock was
+ * (1) after a step back of up to `backMsMax` the time stops for as long. A larger step means that the server's clock was
  *     set.
  */
 import { type Clock, watchSetting } from "@posthaste/ports";

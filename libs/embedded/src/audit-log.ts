@@ -1,5 +1,5 @@
 /**
- * The AuditLog port. The writer commits in the order in which it is asked, so the entry of a change is in the same commit as the change
+ * The AuditLog port. The writer commits in the order of the calls, so the entry of a change is in the same commit as the change
  * or in an earlier one, and no change waits for its entry.
  */
 import { type DatabaseSync } from "node:sqlite";

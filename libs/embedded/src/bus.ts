@@ -1,6 +1,6 @@
 /**
  * The event bus of one process: publishing calls the handlers. Facts are awaited and tried again. Hints are handed over and may fail,
- * since the alarm rings (docs/design/outages#the-bus). Each group hears every event; the handlers of one group share them.
+ * since the alarm rings (docs/design/outages#the-bus). Each group receives every event; the handlers of one group share them.
  */
 import { allShards } from "@posthaste/domain";
 import {

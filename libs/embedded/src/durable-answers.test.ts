@@ -1,5 +1,5 @@
 /**
- * Checks which calls resolve only when their write is on the disk: all whose result is told to a caller of the
+ * Checks which calls resolve only when their write is on the disk: all whose result is answered to a caller of the
  * service. A call of a port that is missing here does not compile.
  */
 import { expect, it } from "@jest/globals";
@@ -34,7 +34,7 @@ import {
 import { newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
 type Asked = (store: Opened) => Promise<unknown>;
-/** `background`: no caller is told of its result. */
+/** `background`: no caller is answered with its result. */
 type Call = "reads" | "background" | Asked;
 type Told = {
   readonly [

@@ -1,5 +1,5 @@
 /**
- * Fan-outs: publishes to groups, from their insert until the last child that uses their body is gone.
+ * Fan-outs: publishes to groups, from their insert until the last child that uses their body is removed.
  *
  * (1) The insert reserves positions for all children: a child's key, and so its place in line, is as old as its publish, however late the
  *     child is made.

@@ -37,7 +37,7 @@ export type Lanes = Alarms & {
   configure(flow: Flow, now: number): void;
   /** Returns the lane's key; makes a missing row, with these limits. For use inside a write. */
   join(flow: Flow, now: number): number;
-  /** Wakes the lane: a record has joined its line, or may go on. For use inside a write. */
+  /** Wakes the lane: a record has joined its line, or may continue. For use inside a write. */
   wake(id: FlowId, now: number): void;
   rows(ids: readonly FlowId[]): readonly FlowLane[];
   /**

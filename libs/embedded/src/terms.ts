@@ -11,7 +11,7 @@ type Configured = Pick<Message, "origin" | "policy" | "tenant">;
 /** For use inside a write. */
 export type Terms = {
   put(position: number, message: Configured): void;
-  /** Removes the terms of `positions` (a JSON array) whose configuration, or whole row, is gone. */
+  /** Removes the terms of `positions` (a JSON array) whose configuration, or whole row, was removed. */
   removeOrphans(positions: string): void;
 };
 

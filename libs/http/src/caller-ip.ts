@@ -27,7 +27,7 @@ export const callerIp = (req: IncomingMessage, trustedProxies: AddressSet): stri
 
 /**
  * Returns the rightmost address that is not a trusted proxy's. Anything to the left of it, or of an entry that is not
- * an address, may be forged. Empty when the socket has gone.
+ * an address, may be forged. Empty when the socket is closed.
  */
 export function callerIpOf(
   peer: string | undefined,

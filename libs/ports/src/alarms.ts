@@ -20,8 +20,8 @@ export type Rung =
   | { readonly kind: "lane"; readonly lane: LaneId }
   | { readonly kind: "fanOut"; readonly id: MessageId; readonly tenant: TenantId }
   /**
-   * The outbox of an unfinished message was not cleared in time. Carries neither body nor outbox, since these alarms ring however
-   * little room there is.
+   * The outbox of an unfinished message was not cleared in time. Carries neither body nor outbox, since these
+   * alarms ring without a bound in bytes.
    */
   | { readonly kind: "outbox"; readonly id: MessageId; readonly tenant: TenantId }
   /** The outbox of a finished message was not cleared in time. The record has no body if only facts are left. */
@@ -38,7 +38,7 @@ export type Rings = { readonly rung: readonly Rung[]; readonly more: ReadonlySet
 export interface Alarms {
   /**
    * Rings the due alarms of `shards` and moves each of them ahead. Rings at most `limitOfEach` of each of `sources` (absent: of
-   * all), so that a herd of one kind holds up no other (ADR 28).
+   * all), so that many alarms of one kind hold up no other (ADR 28).
    */
   ring(
     shards: readonly number[],

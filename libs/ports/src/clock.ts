@@ -68,7 +68,7 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /**
- * Rejects with `late()` when `work` has not ended `ms` after the call. `work` goes on; its result is ignored. When this process
+ * Rejects with `late()` when `work` has not ended `ms` after the call. `work` continues; its result is ignored. When this process
  * was itself held up, timer and answer are due together, and the answer is read before the timer counts.
  */
 export function within<T>(

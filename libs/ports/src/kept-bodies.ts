@@ -2,7 +2,7 @@
 import { type MessageId, type TenantId } from "@posthaste/domain";
 
 export interface KeptBodies {
-  /** Returns undefined if no body is kept. Must be asked only if `Records.get` has no record any more. */
+  /** Returns undefined if no body is kept. Must be called only if `Records.get` has no record any more. */
   get(tenant: TenantId, id: MessageId): Promise<Uint8Array | undefined>;
   /** Returns the kept part of the answer that delivered the message, from its settle on. */
   answer(tenant: TenantId, id: MessageId): Promise<Uint8Array | undefined>;

@@ -33,7 +33,7 @@ export type MinuteCounts = {
 
 export interface MessageLog {
   /**
-   * `settle`: the store writes events together with the records. `facts`: the workflow-log writes the facts that it hears, and
+   * `settle`: the store writes events together with the records. `facts`: the workflow-log writes the facts that it receives, and
    * deliverers write the events that they owe.
    */
   readonly writtenBy: "settle" | "facts";

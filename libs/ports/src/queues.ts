@@ -54,7 +54,7 @@ export type Admitted = {
 /** A deliverer that looks at a queue since an attempt there ends a turn. */
 export type Ending = {
   /**
-   * Set if the deliverer has room for one message more: the first that gets a turn and is due is claimed for it,
+   * Set if the deliverer can call one message more: the first that gets a turn and is due is claimed for it,
    * unless its body is heavy.
    */
   readonly owner?: Owner | undefined;
@@ -66,7 +66,7 @@ export type Ending = {
 };
 
 export interface Queues {
-  /** Makes the missing queues, all or none. Returns the names for which `queuesMax` leaves no room. */
+  /** Makes the missing queues, all or none. Returns the names beyond `queuesMax`. */
   make(tenant: TenantId, names: readonly string[], queuesMax: number): Promise<readonly string[]>;
   /** Makes or changes a queue. A pause resolves when no message can be claimed for its first attempt any more. */
   put(change: QueueChange, queuesMax: number): Promise<Changed>;

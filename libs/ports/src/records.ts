@@ -29,7 +29,7 @@ export type Hint = {
   /** Hash of the destination's origin, for fairness. */
   readonly origin: number;
   readonly epoch: number;
-  /** The partition to publish to, if one process is to hear the hint. Not transmitted. */
+  /** The partition to publish to, if one process is to receive the hint. Not transmitted. */
   readonly to?: number;
   /** The record, if its insert claimed it for a named owner; that owner need neither claim nor read it. */
   readonly record?: InState<"claimed">;
@@ -80,12 +80,12 @@ export type Canceled =
 export type Dropped = Pick<Message, "id" | "flow">;
 
 export type Released =
-  /** The alarm is now; the caller tells the scheduler of `shard`. */
+  /** The alarm is now; the caller wakes the scheduler of `shard`. */
   | { readonly kind: "released"; readonly shard: number }
   /** The message does not wait for a time; or its turn in a queue, or the sleep of its step, decides. */
   | { readonly kind: "unknown" | "inQueue" | "asleep" };
 
-/** `left`: the ids not read, for lack of room. */
+/** `left`: the ids not read, since their bodies do not fit. */
 export type Some = {
   readonly records: readonly MessageRecord[];
   readonly left: readonly MessageId[];

@@ -6,7 +6,7 @@ import { type InState, type Message, type Owner, type TenantId } from "@posthast
 
 export type RosterEntry = {
   readonly owner: Owner;
-  /** The partitions of the topic `message.due` that the deliverer hears. */
+  /** The partitions of the topic `message.due` that the deliverer receives. */
   readonly partitions: readonly number[];
   /** Gateways may name this deliverer. */
   readonly isOpen: boolean;
@@ -29,7 +29,7 @@ export interface Roster {
 /** The deliverers of other processes, as a process that inserts messages sees them. */
 export interface NamedDelivery {
   /**
-   * Returns a fresh and open deliverer, and keeps room on the bus for its hint; the caller then calls `sendHint` or `release`.
+   * Returns a fresh and open deliverer, and reserves bytes on the bus for its hint; the caller then calls `sendHint` or `release`.
    * Returns undefined when the message has to wait for a claim.
    */
   ownerFor(message: Message): Owner | undefined;
@@ -37,6 +37,6 @@ export interface NamedDelivery {
   waitWhileBusy(tenant: TenantId): Promise<void> | undefined;
   /** Sends the hint to the owner; called once the insert is durable. */
   sendHint(record: InState<"claimed">): void;
-  /** Gives back the room; called when the record was not inserted. */
+  /** Gives back the reserved bytes; called when the record was not inserted. */
   release(record: InState<"claimed">): void;
 }

@@ -9,7 +9,7 @@ export type Window =
   /** Accepted inside the window. */
   | { readonly kind: "done"; readonly id: MessageId };
 
-/** `instead`: the id whose work is gone; a key that names it is free. */
+/** `instead`: the id of a message or run that no longer keeps its key, such as a cancelled one; a key that names it is free. */
 export type Claim = DeduplicationEntry & { readonly instead?: MessageId };
 
 export type Acquired = {
@@ -40,7 +40,7 @@ export interface TokenStore {
   /**
    * Grants a slot and a rate token to as many of `ids` as possible, in order; a message that has both unused gets them again
    * free. Slots are leases of `leaseMs`, so they cannot leak. A slot that goes unused gives its token back. A lane is unknown
-   * before `restore`, after a flush, and once a slot in use has expired: its call may still run, which only the records can tell.
+   * before `restore`, after a flush, and once a slot in use has expired: its call may still run, which only the records show.
    */
   acquire(lane: FlowId, ids: readonly MessageId[], limits: FlowLimits): Promise<Acquired>;
   /** Extends the slots of messages whose calls begin now, and spends their tokens. Returns the ids whose slots were gone. */

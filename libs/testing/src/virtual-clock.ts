@@ -1,5 +1,5 @@
 /**
- * A clock that stands still until it is told to move. Owns every timer armed through it. Only the test moves it.
+ * A clock that only the test moves. Owns every timer armed through it.
  *
  * (1) Timers run in order of their time, then in the order in which they were armed.
  * (2) `now()` is a timer's own time while it runs, never later.
@@ -16,7 +16,7 @@ export type VirtualClock = Clock & {
   readonly set: (ms: number) => void;
   /** Moves time ahead by `ms`, and runs the timers that fall due on the way. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Moves time from timer to timer until none is armed; refuses to go on for more than `msMax`. */
+  /** Moves time from timer to timer until none is armed; refuses to continue for more than `msMax`. */
   readonly runUntilIdle: (msMax: number) => Promise<void>;
   /** Timers armed and not yet run: a test ends with none. */
   readonly armed: number;

@@ -154,7 +154,7 @@ export const acquire = forEachQuestion(
   return { granted, opensIn, startedAt or false, count or false }`,
 );
 
-/** ids → which of them are gone, by number. */
+/** ids → the numbers of those that are missing. */
 export const use = forEachQuestion(
   2,
   `

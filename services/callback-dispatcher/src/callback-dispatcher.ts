@@ -1,5 +1,5 @@
 /**
- * The callback-dispatcher: hears facts of settled messages and works the outboxes of their records. A lost fact costs only time,
+ * The callback-dispatcher: receives facts of settled messages and works the outboxes of their records. A lost fact costs only time,
  * since the record's alarm rings while its outbox is not empty. A record that has waited here until shortly before that alarm is
  * left to it, so that a backlog is not worked twice at the same time.
  */
@@ -86,7 +86,7 @@ export class CallbackDispatcher {
     return { tenant, taken };
   }
 
-  /** Puts a record back, unless a newer fact of it was heard in the meantime. */
+  /** Puts a record back, unless a newer fact of it was received in the meantime. */
   #putBack(id: MessageId, taken: ReadonlyMap<MessageId, Waiting>): void {
     const waiting = taken.get(id);
     if (waiting && !this.#waiting.has(id)) this.#waiting.set(id, waiting);

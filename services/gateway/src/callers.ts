@@ -35,7 +35,7 @@ type CallerParts = {
   readonly groups: ReadonlyMap<string, GroupRight>;
 };
 
-/** Without `sessions` only tokens count. A request that has a token is judged by it, right or wrong. */
+/** Without `sessions` only tokens count. A request with a token counts by it, valid or not. */
 export function createCallerOf(parts: CallerParts, sessions: Sessions | undefined): CallerOf {
   const { authenticator } = parts;
   return (req, queryToken, address) => {

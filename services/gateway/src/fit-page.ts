@@ -5,7 +5,7 @@ import { type Page } from "@posthaste/ports";
 
 export type FittedPage<Json> = {
   readonly shown: readonly Json[];
-  /** The position at which the list goes on. */
+  /** The position at which the list continues. */
   readonly next: string | undefined;
 };
 

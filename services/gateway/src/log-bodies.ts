@@ -12,7 +12,7 @@ export type LogShower = {
   readonly isSpent: () => boolean;
 };
 
-/** Shows events with the bodies of their messages. Each body is read once while there is room for it. */
+/** Shows events with the bodies of their messages. Each body is read once, as long as it fits. */
 export function createLogShower(
   { bodies: read }: Pick<Reads, "bodies">,
   tenant: TenantId,

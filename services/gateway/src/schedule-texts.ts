@@ -74,7 +74,7 @@ export async function schedulePage(
 
 const positionOf = ({ createdAt, id }: Schedule): string => `${createdAt} ${id}`;
 
-/** Shows schedules with the bodies for which there is room. */
+/** Shows schedules with the bodies that fit. */
 function showing(
   reads: Pick<Reads, "wholeSchedules">,
   sha256: Sha256Hex,

@@ -1,4 +1,4 @@
-/** The states of the messages of a schedule's last slot, from their records, and from the log once those are gone. */
+/** The states of the messages of a schedule's last slot, from their records, and from the log once those are removed. */
 import { type SlotState, slotStateOf } from "@posthaste/contract";
 import { type LogState, type MessageId, type Schedule } from "@posthaste/domain";
 import { type Reads } from "./reads.ts";

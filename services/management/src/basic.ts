@@ -2,7 +2,7 @@
  * Checks the credentials of operators (HTTP Basic, RFC 7617). Every refusal has the same words
  * (docs/design/security#authentication).
  *
- * (1) The right password is accepted however often its network has failed. From a network that is told to wait, only
+ * (1) The right password is accepted however often its network has failed. From a network that must wait, only
  *     `guessesMax` guesses a second are checked, so that a password of sixteen characters is out of reach.
  * (2) A request without credentials is not a guess and not counted, since any page can make a browser send one.
  */
@@ -56,7 +56,7 @@ export function createOperatorCheck(
   };
 }
 
-/** The guesses checked each second from a network that is told to wait. */
+/** The guesses checked each second from a network that must wait. */
 const guessesMax = 20;
 
 /** Counts the wrong guesses of each network in the current second. */

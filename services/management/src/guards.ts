@@ -116,7 +116,7 @@ async function audited(
   return result;
 }
 
-/** Tells the gateways of a change. The change stays even if a gateway cannot be told at once. */
+/** Reports a change to the gateways. The change stays even if a gateway cannot be reached at once. */
 const tellOfChange = ({ onChange, log }: RequestGuards): Promise<void> =>
   onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
 

@@ -3,7 +3,7 @@
  *
  * A scheduler holds one timer, set to the earliest alarm of its shards, and does not poll an idle store. A round looks only at the sources
  * that have something due. Two schedulers on one shard do no harm, since all their writes are conditional (docs/design/outages#ownership-only-saves-work). While the bus is away a scheduler
- * rings nothing: a ring would move the alarm and lose its hint. The deliverers stand by meanwhile.
+ * rings nothing: a ring would move the alarm and lose its hint. The standbys of the deliverers ring meanwhile.
  */
 import {
   elapsedMs,
@@ -188,7 +188,7 @@ export class Scheduler {
 
   readonly #keepsBodies = (id: TenantId): boolean => keepsBodies(this.#ports.tenants.get(id)?.plan);
 
-  /** Removes finished records. Stops within `sweepMsMax`, however many there are; the next sweep goes on. */
+  /** Removes finished records. Stops within `sweepMsMax`, however many there are; the next sweep continues. */
   async #sweep(): Promise<void> {
     const { bulkActions, clock, groups, records } = this.#ports;
     const begunMs = clock.passedMs();

@@ -1,5 +1,5 @@
 /**
- * The workflow-log: writes the message log from the events that it hears, in batches and off the delivery path, and
+ * The workflow-log: writes the message log from the events that it receives, in batches and off the delivery path, and
  * removes events, kept bodies, dead letters and runs past their retention. Over a store that writes the log within
  * its own settle (the embedded one) it only removes.
  */
@@ -72,7 +72,7 @@ export class WorkflowLog {
     await this.#sweeping;
   }
 
-  /** Subscribes. The bus counts a fact as heard when the handler resolves, so the handler resolves after its write. */
+  /** Subscribes. The bus counts a fact as handled when the handler resolves, so the handler resolves after its write. */
   async #subscribe(): Promise<void> {
     const { bus, messageLog } = this.#ports;
     this.#unsubscribe = [

@@ -8,7 +8,7 @@ import { rolling } from "./rolling.ts";
 import { standstill } from "./standstill.ts";
 
 /**
- * The short form: each once, in this order, in two runs of about the same length that may go on at the same time.
+ * The short form: each once, in this order, in two runs of about the same length that may take place at the same time.
  * Rolling comes first in its run, so that no fault before it excuses a repeat.
  */
 export const killed: readonly Scenario[] = [rolling, kills];

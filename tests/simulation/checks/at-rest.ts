@@ -1,4 +1,4 @@
-/** C20, C21, I5: at rest every record is gone, no slot is held, no attempt is remembered. */
+/** C20, C21, I5: at rest every record is removed, no slot is held, no attempt is remembered. */
 import {
   type FanOut,
   isDerived,

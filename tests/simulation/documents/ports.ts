@@ -19,7 +19,7 @@ const waitMsMax = 2;
 /** The share of failed calls that a primary has left half done. */
 const halfDone = 0.1;
 
-/** Makes the server, whose statements let others go on between two documents, may stall there, and may be cut by a step-down. */
+/** Makes the server, whose statements let others continue between two documents, may stall there, and may be cut by a step-down. */
 export function serverIn(
   environment: Environment,
   chance: Dice,

@@ -46,7 +46,7 @@ export class Stalls {
     this.#mood = chance.pick(moods);
   }
 
-  /** Resolves when the client's write may go on to `next`. */
+  /** Resolves when the client's write may continue with `next`. */
   async passed(by: string, next: Next): Promise<void> {
     const ofAll = [...this.#stalls].find((each) => each.by === by && each.isOfAll);
     const stall = ofAll ?? (this.#begins(next) ? this.#stalled(by, next) : undefined);

@@ -58,8 +58,7 @@ export type ModelRecords = {
   readonly inspect: Inspection;
   /** Does what the store does for a process that has it alone and opens it after another one. */
   readonly reopen: () => void;
-  /** For a planted bug. */
-  /** For a planted bug: removal does not look whether the log has what it was owed. */
+  /** For a planted bug: removal does not check whether the log has the owed rows. */
   readonly forgetLog: () => void;
   readonly trustSetting: () => void;
   readonly queueHalves: QueueHalves;

@@ -1,4 +1,4 @@
-/** Settles attempts in memory, and records which ends are owed to the log and which are in their records. */
+/** Settles attempts in memory, and records which ends are still to be written to the log and which are in their records. */
 import {
   alarmAfter,
   isFinished,
@@ -18,7 +18,7 @@ import { type Rows } from "./rows.ts";
 
 export type ModelSettling = {
   readonly settle: (settlement: Settlement) => Settled;
-  /** Records that the end of this message is owed to the log. */
+  /** Records that the end of this message is still to be written to the log. */
   readonly owe: (id: MessageId) => void;
   /** Writes the entries to the log that the settler or canceller has not written. */
   readonly tellOwed: (record: MessageRecord) => void;

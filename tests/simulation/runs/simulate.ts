@@ -10,7 +10,7 @@ import { workflowEndpoint } from "./endpoint.ts";
 import { runWorkload } from "./workload.ts";
 
 const stepMs = 1_000;
-/** How long troubles go on after the last run has been started. */
+/** How long troubles continue after the last run has been started. */
 const troubledMs = 120_000;
 const lookEveryMs = 5_000;
 const restMsMax = 3_600_000;

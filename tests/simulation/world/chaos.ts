@@ -48,7 +48,7 @@ export function drawTroubles(chance: Dice): Troubles {
   return Object.assign({}, calm, ...chance.shuffled(kinds).slice(0, count)) as Troubles;
 }
 
-/** The fate of one call of a port. */
+/** The outcome of one call of a port. */
 export type CallPlan = {
   readonly requestMs: number;
   readonly answerMs: number;

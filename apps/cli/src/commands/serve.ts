@@ -55,7 +55,7 @@ export function addServe(program: Command, acting: Acting): void {
       Object.assign(env, secrets);
       env["POSTHASTE_MANAGEMENT_USER"] ??= "operator";
       env["POSTHASTE_CONSOLE"] ??= consoleFolder();
-      // Other commands end when their output cannot be written. A server goes on without its log.
+      // Other commands end when their output cannot be written. A server continues without its log.
       process.stdout.removeAllListeners("error");
       await import("@posthaste/standalone-process");
       output.raw(shownSecrets(secrets, env));

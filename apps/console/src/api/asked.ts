@@ -21,7 +21,7 @@ import {
 import { useSession } from "./session.ts";
 
 /**
- * When an answer is read again. `log`: when the message log has grown, or grown by one message; `often`: every few
+ * When an answer is read again. `log`: when the message log has grown, or has grown by events of one message; `often`: every few
  * seconds, for data that the log does not show; `slowly`: twice a minute, for large answers; `once`: never.
  */
 type Fresh = "log" | "often" | "slowly" | "once";
@@ -41,7 +41,7 @@ type Options = {
 const oftenMs = 3_000;
 const slowlyMs = 30_000;
 const retriesMax = 2;
-/** Reports whether the server or the way to it failed, rather than the request. */
+/** Reports whether the server or the connection to it failed, rather than the request. */
 export const isPassing = ({ status }: Refused): boolean =>
   status === 0 || status === 429 || status >= 500;
 
@@ -116,7 +116,7 @@ export function useSend<T>(read: (answer: unknown) => T, after: After<T> = {}) {
 }
 
 /**
- * Returns the work after a change, also if its component is gone by then: the live stream may report that a dead
+ * Returns the work after a change. It also runs if its component is removed by then: the live stream may report that a dead
  * letter was retried, and its button disappear, before the retry is answered.
  */
 function useAfter<T>({ leaveTo, onDone, onRefused }: After<T>) {

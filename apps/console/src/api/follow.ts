@@ -1,5 +1,5 @@
 /**
- * Follows the message log by one long poll for any number of tabs. The poll goes on while a tab asks; a closed tab stops
+ * Follows the message log by one long poll for any number of tabs. The poll continues while a tab asks; a closed tab stops
  * asking, so no tab needs to sign off.
  */
 import { call } from "./call.ts";
@@ -11,7 +11,7 @@ export type Told = {
   readonly messageIds: readonly string[] | undefined;
 };
 
-/** `seen`: the last count that the tab was told. `tell` is called once. */
+/** `seen`: the last count that the tab has received. `tell` is called once. */
 export type Follow = (seen: number | undefined, tell: (told: Told) => void) => void;
 
 const waitSeconds = 25;

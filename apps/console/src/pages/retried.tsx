@@ -1,4 +1,4 @@
-/** Shows the later story of a failed message whose dead letter is gone. */
+/** Shows what happened to a failed message whose dead letter was removed. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useAsked } from "../api/asked.ts";
 import { MessageId } from "../parts/text.tsx";

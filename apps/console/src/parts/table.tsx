@@ -23,7 +23,7 @@ type Props<Row> = {
   readonly none: ReactNode;
 };
 
-/** Keeps every row in place while the pointer is over it: new rows wait, and gone ones are marked. Give another list another key. */
+/** Keeps every row in place while the pointer is over it: new rows wait, and removed ones are marked. Give another list another key. */
 export function Table<Row>({ caption, columns, rows, keyOf, linkOf, none }: Props<Row>) {
   const [isHeld, pointing] = usePointed();
   const before = useRef<readonly Row[]>([]);

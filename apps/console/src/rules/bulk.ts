@@ -49,7 +49,7 @@ export async function walk<T>(
   return { found, looked, cursor };
 }
 
-/** Skips items that are gone meanwhile. An item that fails again has another id, so nothing is done twice. */
+/** Skips items that were removed meanwhile. An item that fails again has another id, so nothing is done twice. */
 export async function takeAll(
   ids: readonly string[],
   perCall: number,

@@ -12,7 +12,7 @@ export type HeldUp = {
   readonly words: string;
   /** The page that changes it. */
   readonly to: string | undefined;
-  /** The message does not go on by itself. */
+  /** The message does not continue by itself. */
   readonly isStopped: boolean;
 };
 

@@ -1,7 +1,7 @@
 /**
  * Ends the processes that this process started and removes its data, however this process ends, `kill -9` included.
  *
- * A shell of one megabyte reads the list from a pipe. The pipe ends with this process, and the shell does what is left. The
+ * A shell of one megabyte reads the list from a pipe. The pipe ends with this process, and the shell does the rest. The
  * shell lives only while the list has entries.
  */
 import { type ChildProcess, spawn } from "node:child_process";

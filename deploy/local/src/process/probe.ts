@@ -8,7 +8,7 @@ export function accepts(port: number): Promise<boolean> {
   return ask(port, undefined, () => true);
 }
 
-/** Sends `question` and judges the first bytes of the answer. */
+/** Sends `question` and checks the first bytes of the answer. */
 export function answers(
   port: number,
   question: Uint8Array | string,

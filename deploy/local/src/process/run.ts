@@ -26,7 +26,7 @@ export async function run(
   const { input, ...others } = options;
   const stdio: SpawnOptions["stdio"] = ["pipe", "pipe", "pipe"];
   const child = spawn(file, args, { stdio, detached: true, ...others });
-  // A command may end without reading its input; the exit code tells.
+  // A command may end without reading its input; the exit code shows whether it failed.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(input ?? "");
   const { pid } = child;

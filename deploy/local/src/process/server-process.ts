@@ -42,7 +42,7 @@ export type ProcessControls = {
   readonly isRunning: boolean;
   /** The end of the output since the last start. */
   readonly output: string;
-  /** Resolves when the process is gone. Default SIGKILL. */
+  /** Resolves when the process has ended. Default SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Sends a signal that the process survives. */
   signal(signal: NodeJS.Signals): void;

@@ -115,7 +115,7 @@ type Node = {
   readonly cluster: Cluster;
   readonly guards: readonly Guard[];
   readonly settings?: Readonly<Record<string, string>>;
-  /** The address that clients and other nodes are told. Default: the node's own. */
+  /** The address that the node announces to clients and other nodes. Default: the node's own. */
   readonly known?: Address;
 };
 

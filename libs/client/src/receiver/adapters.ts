@@ -85,7 +85,7 @@ export const fetchHandler =
     return new Response(isBare ? null : said, { status, headers: given });
   };
 
-/** The statuses whose responses have no body, not even an empty one. node:http drops what is given. */
+/** The statuses whose responses have no body, not even an empty one. node:http drops a given body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 async function answerNode(

@@ -51,7 +51,7 @@ export function deliveryHeaders(message: Configuration, marks: AttemptMarks): He
 
 /**
  * Returns the headers of a run's delivery. `Workflow-Sdk-Version` says that the request is not the first of a run; a
- * message that reports an answer or a failure has none. A third party is told nothing of the run.
+ * message that reports an answer or a failure has none. A third party gets no information about the run.
  */
 function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[] {
   const role = deliveryOf(run.part)?.role;

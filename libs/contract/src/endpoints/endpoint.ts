@@ -17,7 +17,7 @@ import { type ReadPermit } from "./read-permit.ts";
 
 /**
  * Says which scopes of tokens may call the endpoint (`scopesFor`). Under load lists are refused first. Publishes are
- * refused last, except those of steps of runs; only publishes check whether the tenant's backlog has room.
+ * refused last, except those of steps of runs; only publishes check whether the tenant's backlog is full.
  */
 export type EndpointKind = OperationKind;
 

@@ -7,7 +7,7 @@ import { type HistoryEntry } from "@posthaste/domain";
  * copying one.
  */
 export class HistoryText {
-  /** All entries, each behind an opening bracket or a comma, and room for more. */
+  /** All entries, each behind an opening bracket or a comma, and free bytes for more. */
   #text = Buffer.alloc(0);
   /** Where each entry ends. */
   readonly #ends: number[] = [];
@@ -53,7 +53,7 @@ export class HistoryText {
   }
 }
 
-/** How many times its bytes a history gets as room when it has grown out of the room before. */
+/** A history whose buffer is full gets a buffer of this many times its bytes. */
 const growth = 1.5;
 
 const closing = 0x5d;

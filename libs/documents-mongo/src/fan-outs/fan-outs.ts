@@ -35,7 +35,7 @@ export const createFanOuts = (store: Store): FanOuts => ({
       ...(deduplication.length > 0 && { repeatableUntil }),
     };
     if (!(await insertOne(store, document))) return "known";
-    // Before the answer, so that messages published later stand behind all children.
+    // Before the answer, so that messages published later are behind all children.
     await enter(store, entriesOf(fanOut, standing, place));
     if (queuePlace !== undefined) await enterFanOut(store, fanOut, queuePlace);
     return "inserted";

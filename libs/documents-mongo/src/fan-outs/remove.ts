@@ -69,7 +69,7 @@ async function removeThese(
   await writeAll(again, fanOuts, operations);
 }
 
-/** Postpones the next look, so that fan-outs whose children wait for a month do not stand before fan-outs that can be removed. */
+/** Postpones the next look, so that fan-outs whose children wait for a month are not read before fan-outs that can be removed. */
 async function postpone(
   { again, fanOuts, clock }: Store,
   ids: readonly (MessageId | undefined)[],

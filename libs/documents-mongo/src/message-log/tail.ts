@@ -1,6 +1,6 @@
 /**
- * Watches for new rows in a tenant's log. No process hears of all events: plain deliveries publish no fact (ADR 55).
- * So the tail is read twice a second, from the index of tenant and place alone, and only while a caller watches.
+ * Watches for new rows in a tenant's log. No process receives all events: plain deliveries publish no fact (ADR 55).
+ * Reads the tail twice a second, from the index of tenant and place alone, and only while a caller watches.
  */
 import { type TenantId, tooFarAheadAfter, cutOff } from "@posthaste/domain";
 import { type Collection, type Document, type Filter } from "mongodb";

@@ -1,4 +1,4 @@
-/** How this adapter ends cancelled records: those that owe nothing but a row of the log together, in one write each. */
+/** Tests how this adapter ends cancelled records: records that owe only a row of the log end together, in one write each. */
 import { describe, expect, it, jest } from "@jest/globals";
 import { limits } from "@posthaste/domain";
 import { anAnswer, aPolicy, aTenant } from "@posthaste/testing";

@@ -34,7 +34,7 @@ export const mayKeep = ({ bodyBytes, isAnswerKept, message, state }: Judged): bo
   (state === "delivered" || state === "canceled") &&
   mayKeepBody(message);
 
-/** Removes the records of `judged` and leaves their bodies. */
+/** Removes the records of `judged` and keeps their bodies. */
 export async function keepBodies(
   { again, clock, messages }: Store,
   judged: readonly Judged[],

@@ -3,8 +3,8 @@
  *
  * (1) every write that sets a lane's alarm raises `entries` (`settingAlarm`), the fence of `rest`: a granter that
  *     looked before cannot put the lane to rest after it.
- * (2) the lane is told after the record is in line. So if `entries`, read before the line, has not changed, no record
- *     has joined unseen. Until the lane is told, the record has an alarm of its own (stored.ts).
+ * (2) the lane's row is written after the record is in line. So if `entries`, read before the line, has not changed, no record
+ *     has joined unseen. Until the row is written, the record has an alarm of its own (stored.ts).
  * (3) places are given from `place` as read before the insert, which is raised after it. Two publishes at the same
  *     time may give the same place; a publish that begins after another was acknowledged gives a higher one.
  */

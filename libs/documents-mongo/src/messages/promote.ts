@@ -1,4 +1,4 @@
-/** The records of a lane: promotes them from the line, and finds those that hold a slot. */
+/** The records of a lane: promotes them from the line, and finds the holders of slots. */
 import { type FlowId, type MessageId, promote, type RateWindow } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";

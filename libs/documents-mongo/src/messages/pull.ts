@@ -1,4 +1,4 @@
-/** Pulls messages: how a deliverer finds messages for which it had no room when they were hinted (docs/design/delivery#hints-and-slots). */
+/** Pulls messages: how a deliverer finds messages whose hints it has dropped (docs/design/delivery#hints-and-slots). */
 import { type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";

@@ -57,7 +57,7 @@ export function createReading(store: Store): Reading {
     { itemsMax: readAtOnceMax },
   );
 
-  /** Reads reply by reply, so that at most one reply more is read than there is room for. */
+  /** Reads reply by reply, so that at most one reply more is read than fits. */
   const findSome = async (tenant: TenantId, ids: readonly MessageId[]): Promise<Found> => {
     const left = new Set(ids);
     const filter = { _id: { $in: [...left] }, tenant, ...isKnownFormat };

@@ -72,7 +72,7 @@ export function createRing(store: StoreWithRuns, reading: Reading): Alarms["ring
         store.messages,
         some.flatMap((each) => moving(each, now)),
       );
-    // A lane is told after a record is in its line, and before the record's own alarm is removed, so a crash between the two loses nothing.
+    // A lane's row is written after a record is in its line, and before the record's own alarm is removed, so a crash between the two loses nothing.
     await move(ringing.filter((each) => !waits(each)));
     await enter(store, ringing.filter(getsIntoLine).flatMap(entryOf));
     await enterQueues(store, ringing.flatMap(queueEntryOf));

@@ -27,7 +27,7 @@ export function createSettle(store: Store): Gather<Settlement, Settled> {
   const settleAll = async (settlements: readonly Settlement[]): Promise<readonly Settled[]> => {
     lastBatch = settlements.length;
     const others = settlements.filter((each) => !isWhole(each));
-    // The look that a queue's alarm asks for may come before the end of its turn; it sets the alarm again, at most 30 s ahead.
+    // The `admit` of a queue's alarm may come before the end of its turn; it sets the alarm again, at most 30 s ahead.
     const [unsure, settled] = await Promise.all([
       settleWhole(store, settlements.filter(isWhole)),
       settleEach(store, others),

@@ -49,7 +49,7 @@ type StateFields = {
   readonly runsUntil?: number;
   /** The time from which the sweep looks at a finished record with an empty outbox. */
   readonly sweepAt?: number;
-  /** Replaces `sweepAt` in a record that ended in one write: the log may lack its delivery, so the sweep asks the log. */
+  /** Replaces `sweepAt` in a record that ended in one write: the log may lack its delivery, so the sweep checks the log. */
   readonly owedSweepAt?: number;
   /** Does for a cancelled record what `owedSweepAt` does for a delivered one. */
   readonly canceledSweepAt?: number;

@@ -87,7 +87,7 @@ export async function admitOne(
   if (stands === "overtaken") return { admitted: found, isFull: true };
   const moved = plan.moves.map((stored) => movedAt(stored, store.clock.now(), whole, owner));
   const claimed = await move(store, moved);
-  // In a full queue no newcomer can be given a turn. The alarm stays set, and asks again.
+  // In a full queue no new message can be given a turn. The alarm stays set, and rings again.
   const isFull = plan.turns.length >= room;
   const more = plan.isCut || (stands === "awake" && !isFull);
   const admitted = { ...found, ...told(moved), ...(claimed && { claimed }), more };
@@ -109,7 +109,7 @@ type Plan = {
   readonly isCut: boolean;
 };
 
-/** Reports whether the message may have callbacks: also if its record is gone. */
+/** Reports whether the message may have callbacks, also if its record was removed. */
 const mayCallBack = (record: MessageRecord | undefined): boolean =>
   record === undefined ||
   record.message.policy.callback !== undefined ||
@@ -290,7 +290,7 @@ function movedAt(
   return { stored, taken: takeTurn(record, now, isWhole ? owner : undefined) };
 }
 
-/** Moves the records, and resolves to the one that was claimed. The flow lane is told after its record is in line. */
+/** Moves the records, and resolves to the one that was claimed. The row of the flow lane is written after its record is in line. */
 async function move(
   store: Store,
   moved: readonly Moved[],

@@ -2,8 +2,8 @@
  * The alarms of queues, and how messages change the rows of their queues.
  *
  * (1) every write that sets a queue's alarm raises `entries`, the fence of `rest`.
- * (2) a queue is told after the record is in it. So if `entries`, read before the line, has not changed, no record
- *     has joined unseen. Until the queue is told, the record has an alarm of its own.
+ * (2) a queue's row is written after the record is in line. So if `entries`, read before the line, has not changed, no record
+ *     has joined unseen. Until the row is written, the record has an alarm of its own.
  * (3) places are given from `place` as read before the insert, which is raised after it, as in flow lanes.
  * (4) an insert that finds the row deleted makes the queue anew in the same write.
  * (5) a queue has the highest format of all messages that have joined.

@@ -170,7 +170,7 @@ export async function end(
       $inc: { entries: 1, turnsVersion: 1 },
     };
     const standing = { _id, turnsVersion, ...isLiving };
-    // A message that joined since the row was read would stand above the mark, in a deleted queue.
+    // A message that joined since the row was read would be above the mark, in a deleted queue.
     const filter =
       place === undefined ? { ...standing, place: { $exists: false } } : { ...standing, place };
     const { matchedCount } = await store.again(() => queues.updateOne(filter, update));

@@ -93,7 +93,7 @@ const startedConditions: Conditions<RunFilter> = {
 const failedConditions: Conditions<FailedRunFilter> = {
   ...common,
   dlqIds: (ids) => among("dlqPlace")(ids.map(placeOfLetter)),
-  // A status of 0 stands for no answer: the field is absent.
+  // A status of 0 means no answer: the field is absent.
   statuses: (statuses) => among("state.failure.status")(statuses.map((each) => each || null)),
 };
 

@@ -36,7 +36,7 @@ export function createSweep(store: StoreWithRuns) {
   };
 }
 
-/** Removes marks in portions. Each portion is gone when the next is read. */
+/** Removes marks in portions. Each portion is removed before the next is read. */
 async function removeMarks(
   { again, attempts, marks, parts }: StoreWithRuns,
   tenant: TenantId,

@@ -1,5 +1,5 @@
 /**
- * A bulk action works on everything that matches a filter, in short steps, and goes on after a crash (docs/design/bulk).
+ * A bulk action works on everything that matches a filter, in short steps, and continues after a crash (docs/design/bulk).
  * Every change is a function of this file that raises `version`; it is written where the stored version is one lower.
  */
 import { type LiveFilter } from "../query/filter.ts";

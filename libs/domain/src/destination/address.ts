@@ -12,7 +12,7 @@ export type AddressClass =
   | "unspecified"
   | "multicast"
   | "reserved"
-  /** An IPv4 address inside an IPv6 one: NAT64, 6to4, Teredo, IPv4-compatible. The inner address is never judged. */
+  /** An IPv4 address inside an IPv6 one: NAT64, 6to4, Teredo, IPv4-compatible. The inner address is not looked at. */
   | "transition";
 
 /** Big-endian 32-bit words: one for IPv4, four for IPv6. `::ffff:a.b.c.d` is parsed to the IPv4 address in it. */

@@ -1,4 +1,4 @@
-/** Judges the URL of a destination without DNS. The dialer judges the addresses of a name, at each connection. */
+/** Checks the URL of a destination without DNS. The sender checks the addresses of a name, at each connection. */
 import { type Fault, isFault } from "../shared/fault.ts";
 import { parseAddress } from "./address.ts";
 import {

@@ -107,7 +107,7 @@ export function originHash(url: string): number {
   return made;
 }
 
-/** A message asks for the hash of its URL four times on its way, and most URLs are repeated. */
+/** The hash of a URL is computed four times for a message, and most URLs are repeated. */
 const knownHashes = new TextCache<number>({
   entriesMax: 4_096,
   lengthMax: 512,

@@ -48,7 +48,7 @@ export type Expanding = FanOut<Extract<FanOutState, { kind: "expanding" }>>;
 export const isExpanding = (fanOut: FanOut): fanOut is Expanding =>
   fanOut.state.kind === "expanding";
 
-/** Returns a fan-out as it is first written. The alarm rings at once, since no hint tells the scheduler of a fan-out. */
+/** Returns a fan-out as it is first written. The alarm rings at once, since the scheduler gets no hint of a fan-out. */
 export function fanOutOf(
   command: PublishCommand,
   target: FanOutTarget,

@@ -85,7 +85,7 @@ export function acceptClaimed(message: Message, owner: Owner, now: number): InSt
 
 /**
  * Returns a record that its insert claims for a deliverer in another process. If the first lease expires, it is not
- * counted as lost: if that deliverer never hears of the message, no process was lost with it.
+ * counted as lost: if that deliverer never receives the message, no process was lost with it.
  */
 export function acceptNamed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + namedLeaseMs }, now);

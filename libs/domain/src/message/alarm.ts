@@ -6,7 +6,7 @@ import { unreachable } from "../shared/unreachable.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { isFinished, type Message, type MessageState } from "./message.ts";
 
-/** The reasons for which an alarm rings. Each source rings within a limit of its own, so that a herd of one source holds up no other. */
+/** The reasons for which an alarm rings. Each source rings within a limit of its own, so that many alarms of one source hold up no other. */
 export type AlarmSource = RecordSource | RowSource;
 export const recordSources = ["record", "followUp", "fact"] as const;
 export type RecordSource = (typeof recordSources)[number];
@@ -29,7 +29,7 @@ export function sourceOf(
 
 /**
  * Returns the alarm of a record that enters a state at `now`. A record that joins a line of another shard has an alarm of
- * its own until that alarm rings and tells the lane, since record and lane are two writes.
+ * its own until that alarm rings and sets the lane's, since record and lane are two writes.
  */
 export function alarmOnEntering(
   message: Pick<Message, "shard">,

@@ -42,8 +42,8 @@ export function bodyKeptUntil(
 }
 
 /**
- * Returns how long bodies may be kept at most, so that they make room on the disk for other data. While the disk is
- * too full, the older half of the kept bodies is removed at each look, down to nothing below a minute; with room
+ * Returns how long bodies may be kept at most, so that the disk has space for other data. While the disk is
+ * too full, the older half of the kept bodies is removed at each look, down to nothing below a minute; with free space
  * again the time doubles. Undefined for as long as the plans say.
  */
 export function keptMsMaxNext(

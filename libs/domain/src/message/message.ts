@@ -57,7 +57,7 @@ export type InRun = {
   readonly probes?: true;
   /** The endpoint fetches the history, which is not sent. */
   readonly fetches?: true;
-  /** The endpoint's name of the step that this message reports or asks for; set when the run is traced. */
+  /** The endpoint's name of the step that this message reports or plans; set when the run is traced. */
   readonly stepName?: string;
   /** The previous use of the run's id. While it is being delivered, this message is not. */
   readonly behind?: { readonly key: RunKey; readonly root: MessageId };
@@ -129,7 +129,7 @@ export type MessageRecord<S extends MessageState = MessageState> = {
   readonly epoch: number;
   /** Failed outcomes of the destination so far, which the destination sees as `-Retried`. */
   readonly retried: number;
-  /** Claims whose process was not heard of again, in parts of `lossOf`. */
+  /** Claims whose leases have expired in a row, in parts of `lossOf`. */
   readonly leaseLosses: number;
   /** Infrastructure failures in a row, which cost the caller no retry. */
   readonly deferrals: number;

@@ -1,5 +1,5 @@
 /**
- * Moves up messages that wait too long because the clock was set back: those that wait by our own decision, mostly
+ * Moves forward messages that wait too long because the clock was set back: those that wait by our own decision, mostly
  * for a retry (docs/adr/0120-two-clocks.md).
  */
 import { tooFarAheadAfter, skewMsMax } from "../shared/time.ts";

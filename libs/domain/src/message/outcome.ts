@@ -20,7 +20,7 @@ export type Answer = {
 export type Answered = { readonly status: number; readonly bytes: number };
 
 /**
- * Why an answer ended early and before the bound: its connection broke or its time ran out, this service had no room
+ * Why an answer ended early and before the bound: its connection broke or its time ran out, this service had no memory
  * for more, or this service aborted the call.
  */
 export type BrokenBy = "destination" | "room" | "abort";

@@ -33,7 +33,7 @@ export function owedToLog({ message, next, append }: Settlement): AttemptFact | 
   return message.run || message.policy.redaction ? undefined : fact;
 }
 
-/** Returns the fact that a sweep can still write when its settler is gone: with the time when the record ended, not when its call began. */
+/** Returns the fact that a sweep can still write after its deliverer has died: with the time when the record ended, not when its call began. */
 export const owedFact = (id: MessageId, attempt: number, endedAt: number): AttemptFact => ({
   kind: "fact",
   id,

@@ -22,10 +22,10 @@ export function takeTurn(record: InState<"queued">, now: number, owner?: Owner):
   return owner === undefined || state.kind !== "due" ? given : claim(given, owner, now);
 }
 
-/** Reports whether a message with a body of so many bytes may be claimed with its turn: no room is kept for a heavy one. */
+/** Reports whether a message with a body of so many bytes may be claimed with its turn: no bytes are reserved for a heavy one. */
 export const mayClaimWithTurn = (bodyBytes: number): boolean => bodyBytes <= lightBytesMax;
 
-/** Reports whether a pause takes the turn back: only if no attempt of the message was made. Otherwise its retries go on. */
+/** Reports whether a pause takes the turn back: only if no attempt of the message was made. Otherwise its retries continue. */
 export const mayTakeBack = (
   record: MessageRecord,
 ): record is InState<"queued" | "held" | "waiting" | "due"> =>

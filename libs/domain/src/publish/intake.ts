@@ -1,4 +1,4 @@
-/** Judges publishes that come together: their kind, and the room that they need before any of them is stored. */
+/** Checks publishes that come together: their kind, and the quota that they need before any of them is stored. */
 import { type Fault, fault } from "../shared/fault.ts";
 import { type RunId } from "../shared/ids.ts";
 import { type PublishCommand } from "./command.ts";

@@ -70,7 +70,7 @@ const logTerms: Terms<LogFilter, Logged> = {
 const letterTerms: Terms<DeadLetterFilter, Letter> = {
   ...ofMessage,
   ids: (ids, { id }) => ids.includes(id),
-  // 0 stands for no answer (docs/design/wire#dead-letters).
+  // 0 means no answer (docs/design/wire#dead-letters).
   responseStatuses: (statuses, { response }) => statuses.includes(response?.status ?? 0),
   from: (from, { failedAt }) => failedAt >= from,
   to: (to, { failedAt }) => failedAt <= to,

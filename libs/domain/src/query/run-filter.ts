@@ -30,7 +30,7 @@ export type ActiveRunFilter = Omit<RunFilter, "states" | "runs" | "roots">;
 
 export type FailedRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {
   readonly dlqIds?: readonly DlqId[];
-  /** Statuses of the response that failed the run; 0 stands for no response. */
+  /** Statuses of the response that failed the run; 0 means no response. */
   readonly statuses?: readonly number[];
 };
 

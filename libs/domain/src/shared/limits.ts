@@ -10,7 +10,7 @@ export const leaseSafetyMs = 5_000;
 export const leaseToBeginMs = 3_000;
 
 /**
- * The lease of an insert that claims for another process, short because that process may never hear of the message.
+ * The lease of an insert that claims for another process, short because that process may never receive the message.
  */
 export const namedLeaseMs = 10_000;
 /**
@@ -66,7 +66,7 @@ export const bulkActionKeptMs = 604_800_000;
 export const deduplicationMs = 600_000;
 /** A claimed key stays pending for this long, so that a late repeat finds the id of the first publish. */
 export const deduplicationPendingMsMax = 600_000;
-/** A publisher that meets a pending key takes over with the same id after this wait (docs/design/deduplication#take-over). */
+/** A publisher that finds a pending key takes over with the same id after this wait (docs/design/deduplication#take-over). */
 export const deduplicationPendingMs = 1_000;
 /** An insert that has not begun this long after its claim is answered 503 (docs/design/deduplication#take-over). */
 export const deduplicationClaimMsMax = 20_000;

@@ -1,5 +1,5 @@
 /**
- * Shares: one holder may have three quarters of what the other holders have left. The next holder always finds room,
+ * Shares: one holder may have three quarters of what the other holders have left. The next holder always finds a place,
  * even if all others hold as much as they may: one leaves a quarter, two a seventh, ten a thirty-first.
  */
 const share = 3 / 4;
@@ -22,7 +22,7 @@ type AtAddress = { bytes: number; readonly byTenant: Map<string, number> };
  * The bytes of one budget, by the tenants and the addresses that hold them.
  *
  * (1) A tenant, and an address, holds at most its share of what the rest have left; a tenant at an address holds at
- *     most its share of what that address may have. So the next holder finds room, even if all others hold as much as
+ *     most its share of what that address may have. So the next holder finds a place, even if all others hold as much as
  *     they may.
  * (2) A holder of nothing may take its first bytes as long as all fit, and the very first take always fits.
  */

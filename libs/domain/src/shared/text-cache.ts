@@ -3,7 +3,7 @@
  * at most `entriesMax` values, none under a text longer than `lengthMax` characters.
  *
  * (1) Texts that mean the same have one key, by `canonical`: spellings cost no entries.
- * (2) A value that was asked for among the last `entriesMax / 2` texts is still there.
+ * (2) A value that was read among the last `entriesMax / 2` texts is still in the cache.
  *
  * Two Maps record the order of use: the older Map is dropped whole when the younger holds half of all entries. So
  * looking up a value in use reads one Map and changes none.

@@ -36,7 +36,7 @@ export class Places<V> {
 /**
  * A map for entries that come and go by the thousand under small keys.
  *
- * V8 gives a Map a new table after about as many deletes as the old table has room for, and links the old table to
+ * V8 gives a Map a new table after about as many deletes as the old table has places, and links the old table to
  * the new. Once one of the tables is in the old generation, everything that was ever in the tables after it outlives
  * the young generation: messages that are long forgotten wait, some kilobytes each, for a full collection. Here the
  * tables hold places only, and a map that becomes empty begins anew, without a link from its old tables.

@@ -153,7 +153,7 @@ const ended = ({ heirs, invoker, state: { pending } }: RunIn<"active">, now: num
 });
 
 /**
- * Sets when the open deliveries of an ended run are dropped: whatever happens to the process that ends the run, none
+ * Sets when the open deliveries of an ended run are dropped: even if the process that ends the run dies, none
  * of its messages stays in a line or waits for a time.
  */
 const leaving = <S extends Exclude<RunState, { kind: "active" }>>(run: Run<S>): Run<S> =>
@@ -201,7 +201,7 @@ export function withoutLetter(run: Run): RunIn<"failed"> | undefined {
 }
 
 /**
- * Reports whether the failure function is being told in that round. A run that fails begins the first round; the caller may ask for
+ * Reports whether the failure function is called in that round. A run that fails begins the first round; the caller may ask for
  * another one after a round that has not succeeded. A round ends once.
  */
 export const isTelling = (run: Run | undefined, round: number): boolean =>

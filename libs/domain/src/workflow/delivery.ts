@@ -86,7 +86,7 @@ export const callMessage = (
   });
 };
 
-/** Returns the message that tells the endpoint the answer to a step's call. */
+/** Returns the message that reports the answer to a step's call to the endpoint. */
 export const answerMessage = (
   run: Run,
   step: number,

@@ -39,7 +39,7 @@ export function needsMark(run: Run | undefined, { part, root }: InRun): boolean 
   return run.marks === "expected" && !hasTakenEffect(run, key);
 }
 
-/** Returns the answer as a failure whose text says what is missing. */
+/** Returns the answer as a failure whose text names the missing mark. */
 export const asUnmarked = <A extends Answer>(dialect: Dialect, answer: A) => ({
   ...answer,
   refused: `the answer, of status ${answer.status}, has no header ${markOf(dialect)}: ${protocolVersion}, which the workflow's answer to its start had: something else has answered instead`,

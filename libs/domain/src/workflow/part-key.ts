@@ -15,7 +15,7 @@ type StepPartKey = { readonly role: "wait" | "invocation" | "invoked"; readonly 
 type RoundPartKey = { readonly role: "told" | "reply"; readonly round: number };
 /** An event that came before its wait; `version` is that of the head to which it was added. */
 type NoteKey = { readonly role: "note"; readonly version: number };
-/** The result of the run, the answer that failed it, and the headers of that answer if no failure function is told of them. */
+/** The result of the run, the answer that failed it, and the headers of that answer if no failure function gets them. */
 type EndKey = { readonly role: "returned" | "failure" | "failureHeaders" };
 
 const words = {

@@ -57,7 +57,7 @@ export type FailureFunction = {
 
 /** A wait of a run beside its deliveries: at most one for each step, which ends with the step's result. */
 export type Pending =
-  /** `isAnswered`: the call has ended, and the endpoint is being told. */
+  /** `isAnswered`: the call has ended, and its answer is being delivered. */
   | { readonly kind: "call"; readonly step: number; readonly isAnswered: boolean }
   | {
       readonly kind: "wait";
@@ -119,7 +119,7 @@ type Ended = {
   readonly endedAt: number;
   /** The waits that were open when the run ended. */
   readonly pending: readonly Pending[];
-  /** When the alarm tells the invokers of the end; present until they know of it. */
+  /** When the alarm reports the end to the invokers; present until they have it. */
   readonly answerBy?: number;
   /** When the alarm drops undelivered messages; present until they are dropped. */
   readonly dropBy?: number;

@@ -6,7 +6,7 @@ export type SqliteFailure =
   | "full"
   /** The file is not as Posthaste wrote it. */
   | "damaged"
-  /** The disk or the system failed: what is on the disk is unknown until the file is opened again. */
+  /** The disk or the system failed: the content of the disk is unknown until the file is opened again. */
   | "broken"
   /** A bug of this package: a constraint, a type, a statement. */
   | "ours";

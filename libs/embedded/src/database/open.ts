@@ -98,7 +98,7 @@ const busyMsMax = 1_000;
 
 /**
  * `auto_vacuum`: free pages are given back on request (vacuum.ts); this is decided when the file is made. `synchronous`: NORMAL, since
- * the writer syncs each commit before any caller is told (write-ahead-log.ts, I1). `wal_autocheckpoint`: off, since our own checkpoints move the log
+ * the writer syncs each commit before any caller is answered (write-ahead-log.ts, I1). `wal_autocheckpoint`: off, since our own checkpoints move the log
  * (write-ahead-log.ts).
  */
 function configure(db: DatabaseSync): void {

@@ -2,14 +2,14 @@ import { type Intake, StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 
 /**
- * `new` is refused first when there are too many writes, or no room. `redoable` is work that is done again after a
+ * `new` is refused first when there are too many writes, or no space. `redoable` is work that is done again after a
  * crash has undone it: a claim, a ring, a lane's rest. Such an operation is urgent: it waits for no sync, neither its
- * own nor another's, and overtakes operations that do. So an operation whose result is told to a caller is never
+ * own nor another's, and overtakes operations that do. So an operation whose result is answered to a caller is never
  * redoable. `patient` is redoable work for which nothing waits: such an operation joins the next transaction, and comes
  * before the reads of that.
  */
 export type WriteKind = Intake | "redoable" | "patient";
-/** `reading` runs after everything that was asked for before. `glancing` reads the current state, for redoable work. */
+/** `reading` runs after all operations that were queued before. `glancing` reads the current state, for redoable work. */
 export type Kind = WriteKind | "reading" | "glancing";
 
 /** The share of a transaction that an operation takes: records written, and bytes of their bodies. */
@@ -20,7 +20,7 @@ export class Operation {
   readonly isUrgent: boolean;
   readonly isRead: boolean;
   readonly weight: Weight;
-  /** When the operation was asked for, by the monotonic clock. */
+  /** When the operation was queued, by the monotonic clock. */
   readonly askedAtMs = performance.now();
   readonly #work: () => unknown;
   readonly #resolve: (value: never) => void;

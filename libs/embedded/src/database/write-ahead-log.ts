@@ -3,15 +3,15 @@
  *
  * Syncs each commit on a thread of Node's pool. SQLite would sync inside COMMIT and hold the event loop for as long as the disk takes. So
  * the connection runs with `synchronous=NORMAL`, where a commit writes the write-ahead log and a checkpoint syncs it; the log is synced
- * here after each commit, before any caller is told. When a caller is told of its commit, the same is on the disk as with `FULL` (ADR 5).
+ * here after each commit, before any caller is answered. When a commit is answered, the disk holds the same bytes as with `FULL` (ADR 5).
  *
  * Checkpoints move the write-ahead log into the database. They run after the answers of a commit, never before
  * them, and on a thread of their own, since they write and sync megabytes. SQLite's automatic checkpoints are not
  * used, since a failed sync of one is not reported.
- * SQLite restarts its log only when all of it has been moved, which never happens while commits go on beside a
+ * SQLite restarts its log only when all of it has been moved, which never happens while commits continue beside a
  * checkpoint. So when the log has become long, the writer is held for one more checkpoint, a short one.
  * No frame newer than a reader's snapshot can be moved: a backup, or another program that reads the file, makes the
- * log grow for as long as it reads. Work goes on until the disk is full, and the reading processes are logged.
+ * log grow for as long as it reads. Work continues until the disk is full, and the reading processes are logged.
  */
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -83,7 +83,7 @@ export type Checkpoints = {
   readonly afterCommit: () => Promise<void> | undefined;
   /** Moves what can be moved beside the writer. The first call starts the thread and opens its file, which may not be possible later. */
   readonly bringIn: () => Promise<void>;
-  /** Moves all of the log and gives its room back to the disk. Nothing may be written meanwhile. */
+  /** Moves all of the log and gives its space back to the disk. Nothing may be written meanwhile. */
   readonly empty: () => Promise<void>;
   close(): Promise<void>;
 };

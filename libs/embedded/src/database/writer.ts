@@ -1,10 +1,10 @@
 /**
- * Group commit: everything asked for during one commit goes into the next, and one sync serves it all. Owns the queue
+ * Group commit: all operations that are queued during one commit are in the next, and one sync serves them. Owns the queue
  * and every transaction of the writing connection. Every write goes through `write`.
  *
  * (1) A promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then only
  *     urgent operations run, so no other operation sees data that is not on the disk.
- * (2) Operations take effect in the order in which they were asked for; so do the reads that must see them.
+ * (2) Operations take effect in the order in which they were queued; so do the reads that must see them.
  * (3) An operation that throws is left out; the rest of its batch is carried out.
  * (4) After a failed sync nothing is carried out any more: the contents of the disk are then unknown.
  */
@@ -22,12 +22,12 @@ export type WriterOptions = {
   readonly after: (ms: number, task: () => void) => () => void;
   /** Absent when there is no disk, and so no sync. */
   readonly sync?: Sync;
-  /** Throws when the disk has no room for new work. Absent if there is always room. */
+  /** Throws when the disk has no space for new work. Absent if there is always space. */
   readonly checkRoom?: () => void;
-  /** Called when the disk is full and ongoing work needs room. Returns whether it made some. */
+  /** Called when the disk is full and ongoing work needs space. Returns whether it freed some. */
   readonly makeRoom: () => boolean;
   /**
-   * Called after each commit, when its callers have been told. A returned promise ends before the next commit; a rejection means that the
+   * Called after each commit, when its callers have been answered. A returned promise ends before the next commit; a rejection means that the
    * disk has failed.
    */
   readonly afterCommit: () => Promise<void> | undefined;
@@ -52,7 +52,7 @@ const patientMs = 20;
 /** The ways: refusing new work, making room, refusing all; see `leaveOutForRoom`. */
 const waysToRoom = 3;
 
-/** Operations that share a transaction and are told together. */
+/** Operations that share a transaction and are answered together. */
 type Batch = readonly Operation[];
 
 export class Writer {
@@ -95,12 +95,12 @@ export class Writer {
     return this.#enqueue(kind, work, weight);
   }
 
-  /** Reads after everything that was asked for before. */
+  /** Reads after all operations that were queued before. */
   read<T>(work: () => T): Promise<T> {
     return this.#enqueue("reading", work);
   }
 
-  /** Reads what is committed, without waiting for a sync. */
+  /** Reads committed data, without waiting for a sync. */
   glance<T>(work: () => T): Promise<T> {
     return this.#enqueue("glancing", work);
   }
@@ -113,7 +113,7 @@ export class Writer {
     this.#effects.push(effect);
   }
 
-  /** Declares that ongoing work takes on new work too. For use inside `work`. Throws when there is no room. */
+  /** Declares that ongoing work takes on new work too. For use inside `work`. Throws when there is no space. */
   takeOn(): void {
     this.#options.checkRoom?.();
     this.#carriedOut?.takeOn();
@@ -272,7 +272,7 @@ export class Writer {
 
   /**
    * Runs each operation inside a savepoint, so that one which throws is left out alone. When the whole transaction is lost, as by a full
-   * disk, it begins again without that operation: at most once per operation, and once for each way of finding room.
+   * disk, it begins again without that operation: at most once per operation, and once for each way of freeing space.
    */
   #separately(batch: Batch): void {
     const leftOut = new Map<Operation, unknown>();
@@ -323,7 +323,7 @@ export class Writer {
     }
   }
 
-  /** Handles a full disk in three steps: refuses operations that take on new work, then makes room, then refuses all writes. */
+  /** Handles a full disk in three steps: refuses operations that take on new work, then frees space, then refuses all writes. */
   #leaveOutForRoom(batch: Batch, leftOut: Map<Operation, unknown>, error: unknown): void {
     const before = leftOut.size;
     for (const operation of batch) if (operation.isNew) leftOut.set(operation, error);

@@ -1,4 +1,4 @@
-/** The disk under the store: whether it has room for new work, and how room is made and given back. */
+/** The disk under the store: whether it has space for new work, and how space is freed and given back. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Clock, type Log, type Records } from "@posthaste/ports";
 import { openCheckpoints } from "../database/write-ahead-log.ts";
@@ -19,12 +19,12 @@ export type DiskOptions = {
 
 export type Disk = {
   readonly start: () => Promise<void>;
-  /** Throws `disk_full` when there is no room for new work. */
+  /** Throws `disk_full` when there is no space for new work. */
   readonly checkRoom: () => void;
-  /** Makes room for work that must go on. Returns false if there was none to make. */
+  /** Makes room for work that must continue. Returns false if there was none to make. */
   readonly makeRoom: () => boolean;
   readonly afterCommit: () => Promise<void> | undefined;
-  /** Starts reclaiming room, and returns the same records with removals that wake the reclaim. */
+  /** Starts reclaiming space, and returns the same records with removals that wake the reclaim. */
   readonly reclaiming: (
     writer: Writer,
     records: Records,
@@ -37,7 +37,7 @@ export type Disk = {
   readonly close: () => Promise<void>;
 };
 
-/** The disk of a store in memory: there is always room, and no log. */
+/** The disk of a store in memory: there is always space, and no log. */
 export const noDisk: Disk = {
   start: async () => undefined,
   checkRoom: () => undefined,

@@ -1,6 +1,6 @@
 /**
  * Refuses new messages (507) while the disk is nearly full, so that accepted ones can still be delivered and logged. Looks at most once a
- * second when new work asks for room, and whenever room may have come back.
+ * second when new work needs space, and whenever space may have been freed.
  */
 import { statfsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { type Clock, StoreError } from "@posthaste/ports";
 
 export type Space = { readonly freeBytes: number; readonly totalBytes: number };
 
-/** The reserved room: 5 % of the disk, between these bounds. 5 % of a large disk is no emergency. */
+/** The reserved space: 5 % of the disk, between these bounds. 5 % of a large disk is no emergency. */
 const reservedShare = 0.05;
 const reservedBytesMin = 64 * 1024 * 1024;
 const reservedBytesMax = 1024 * 1024 * 1024;
@@ -18,7 +18,7 @@ export const isNearlyFull = ({ freeBytes, totalBytes }: Space): boolean =>
   freeBytes < Math.min(Math.max(reservedBytesMin, totalBytes * reservedShare), reservedBytesMax);
 
 export type FreeSpace = {
-  /** Throws `disk_full` when there is no room for new work. */
+  /** Throws `disk_full` when there is no space for new work. */
   readonly check: () => void;
   /** Looks at the disk now, and reports whether it is nearly full. */
   readonly look: () => Promise<boolean>;
@@ -28,7 +28,7 @@ export type FreeSpace = {
 
 export type FreeSpaceOptions = {
   readonly clock: Clock;
-  /** Reads the disk's space, without the room that is promised to other files. */
+  /** Reads the disk's space, without the bytes that are promised to other files. */
   readonly read: () => Promise<Space>;
   readonly first: Space;
   readonly onChange: (nearlyFull: boolean) => void;
@@ -68,7 +68,7 @@ export function openFreeSpace({ clock, read, first, onChange }: FreeSpaceOptions
   };
 }
 
-/** Returns the space of the disk of `directory`. `promisedBytes` of the free room are promised to other files. */
+/** Returns the space of the disk of `directory`. `promisedBytes` of the free space are promised to other files. */
 export const spaceNow = (directory: string, promisedBytes: number): Space =>
   spaceOf(statfsSync(directory), promisedBytes);
 export const readSpace = async (directory: string, promisedBytes: number): Promise<Space> =>

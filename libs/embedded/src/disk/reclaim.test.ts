@@ -22,7 +22,7 @@ const diskBytes = 144 * mebibyte;
 const withinMs = 10_000;
 const patienceMs = 60_000;
 
-/** Room comes back in the disk's own time, so the clock is real. */
+/** The disk frees space in its own time, so the clock is real. */
 const realClock: Clock = {
   now: () => Date.now(),
   passedMs: () => performance.now(),

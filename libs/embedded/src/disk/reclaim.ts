@@ -1,5 +1,5 @@
 /**
- * Gives room back to the disk. Removed messages free pages inside the file, and a checkpoint leaves the write-ahead
+ * Gives space back to the disk. Removed messages free pages inside the file, and a checkpoint leaves the write-ahead
  * log as long as it was: neither gives the disk anything back, and while new work is refused there are hardly any
  * commits that would. So while the disk is nearly full, or most of the file is free, this loop runs.
  *
@@ -51,7 +51,7 @@ export function openReclaim(parts: ReclaimParts): Reclaim {
     await space.look();
   };
 
-  // Each round ends; another follows while the disk has no room.
+  // Each round ends; another follows while the disk has no space.
   const goRound = async (): Promise<void> => {
     while (!isClosed() && (space.isNearlyFull() || vacuum.isWorthIt())) {
       await once();

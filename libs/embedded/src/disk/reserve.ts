@@ -1,17 +1,17 @@
 /**
- * The reserve: a file that exists only to be given up. When another process has filled the disk to the last byte, its room lets settles
- * go on, so that delivered messages are not delivered again.
+ * The reserve: a file that exists only to be given up. When another process has filled the disk to the last byte, its space lets settles
+ * continue, so that delivered messages are not delivered again.
  */
 import { existsSync, rmSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 
 export type Reserve = {
-  /** Gives the reserve's room back to the disk. Returns false when that was done already. */
+  /** Gives the reserve's space back to the disk. Returns false when that was done already. */
   giveUp(): boolean;
   /** Makes the file in the background where it is missing. Never rejects. */
   build(): Promise<void>;
-  /** Bytes that the file has yet to take. New work that took them would leave no room for the reserve. */
+  /** Bytes that the file has yet to take. New work that took them would leave no space for the reserve. */
   missingBytes(): number;
 };
 
@@ -19,7 +19,7 @@ const bytesPerWrite = 1024 * 1024;
 
 const pathIn = (dataDir: string): string => join(dataDir, "reserve");
 
-/** Gives up the reserve also before the store is opened, since a start may need its room. */
+/** Gives up the reserve also before the store is opened, since a start may need its space. */
 export function giveUpReserve(dataDir: string): boolean {
   const path = pathIn(dataDir);
   const there = existsSync(path);
@@ -52,7 +52,7 @@ export function openReserve(dataDir: string, bytes: number): Reserve {
     giveUp,
     build: () => {
       if (bytes === 0 || existsSync(path)) return Promise.resolve();
-      // A disk without room for the reserve gets none; the check of free space still holds.
+      // A disk without space for the reserve gets none; the check of free space still holds.
       building ??= write()
         .catch(() => void giveUp())
         .finally(() => (building = undefined));

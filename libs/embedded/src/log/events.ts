@@ -28,7 +28,7 @@ export type Events = {
   /** Counts a CREATED event. Must be called only if the record was inserted with it. */
   countCreated(tenant: number, at: number): void;
   ended(tenant: number, position: number, fact: AttemptFact): void;
-  /** Counts the events of a whole row, and tells watchers of them. */
+  /** Counts the events of a whole row, and notifies watchers. */
   toldByRow(tenant: number, events: readonly LogEvent[]): void;
   /** Calls `grown` after each commit that holds events of the tenant. Returns a function that ends the watch. */
   watch(tenant: TenantId, grown: () => void): () => void;

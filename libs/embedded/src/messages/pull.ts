@@ -1,4 +1,4 @@
-/** Pull: how a deliverer finds messages that it had no room for when they were hinted (docs/design/delivery#hints-and-slots). */
+/** Pull: how a deliverer finds messages whose hints it has dropped (docs/design/delivery#hints-and-slots). */
 import { type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";

@@ -158,7 +158,7 @@ export const end = (
   });
 
 /**
- * Updates the queue of a message, or of the message that a callback tells of, when the message or callback has ended. For use inside a
+ * Updates the queue of a message, or of the message that a callback reports, when the message or callback has ended. For use inside a
  * write.
  */
 export function endInQueue(

@@ -108,7 +108,7 @@ function openMaking({ clock, queues }: Store) {
   return {
     living,
     missing,
-    /** Makes all missing queues, or none. Returns the names for which there is no room. For use inside a write. */
+    /** Makes all missing queues, or none. Returns the names beyond the bound. For use inside a write. */
     make: (tenant: TenantId, names: readonly string[], max: number): readonly string[] => {
       const wanted = missing(tenant, names);
       const tooMany = wanted.slice(Math.max(0, max - queues.count(tenant)));

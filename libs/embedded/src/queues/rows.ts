@@ -2,7 +2,7 @@
  * The rows of queues: their settings, places and alarms. All calls but the reads are for use inside a write.
  *
  * (1) Every write that sets a queue's alarm raises its `seq` (`alarmAt` of lanes.ts).
- * (2) An insert that finds the row deleted makes the queue anew in the same write; the row's places go on.
+ * (2) An insert that finds the row deleted makes the queue anew in the same write; the row's places continue.
  */
 import { type DatabaseSync } from "node:sqlite";
 import {

@@ -1,5 +1,5 @@
 /**
- * Turns: which messages of a queue have one, and when it is over (docs/design/queues#turns). A turn and the record that it lets go on are
+ * Turns: which messages of a queue have one, and when it is over (docs/design/queues#turns). A turn and the record that it lets continue are
  * written together, so none is ever half given.
  */
 import { type DatabaseSync } from "node:sqlite";

@@ -259,7 +259,7 @@ function openSweep({ db, log }: Store) {
   const removeHeads = db.prepare(`
     DELETE FROM runs WHERE position IN (${ended}) RETURNING id, ${headColumns}`);
   const removeTerm = db.prepare("DELETE FROM run_terms WHERE term = ? AND at = ? AND run = ?");
-  /** Skips a damaged run, so that the sweep goes on. Its terms stay without a run, and lists skip them. */
+  /** Skips a damaged run, so that the sweep continues. Its terms stay without a run, and lists skip them. */
   const readable = (row: Row): readonly Run[] => {
     try {
       return [runFrom(row)];

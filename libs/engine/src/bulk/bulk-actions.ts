@@ -1,7 +1,7 @@
 /**
  * Bulk actions: a gateway begins an action; the gateway or a scheduler works it, also after a crash
  * (docs/design/bulk). Each step writes its progress after its effects (B2), conditional on the version, so that of
- * several workers one goes on.
+ * several workers one continues.
  */
 import {
   advanced,

@@ -1,6 +1,6 @@
 /**
  * Cancels the messages that match a filter, in short steps (B4). Messages made after the call are not touched (B1). No more than
- * two portions of messages have consequences to tell at once, so that no herd of follow-ups builds up.
+ * two portions of messages have consequences to report at once, so that follow-ups do not pile up.
  */
 import {
   bulkBeginning,
@@ -19,7 +19,7 @@ export type MatchingPorts = CancelPorts & { readonly ids: Ids };
 
 /** The highest number of records that a step looks at, matching or not. */
 const lookedMax = 5_000;
-/** The longest time for which a step waits to tell its consequences, as while the bus is away; alarms then do the rest. */
+/** The longest time for which a step waits to report its consequences, as while the bus is away; alarms then do the rest. */
 const toldMsMax = 2_000;
 
 export type Matching = {
@@ -68,7 +68,7 @@ async function cancelPage(
 
 /** Keeps the consequences of at most two portions of messages under way. */
 type Telling = {
-  /** Adds those of a portion, and resolves when those of the portion before are told. */
+  /** Adds those of a portion, and resolves when those of the portion before are reported. */
   readonly add: (told: Promise<void>) => Promise<void>;
   readonly ended: () => Promise<void>;
 };
@@ -157,7 +157,7 @@ export type Stepped = { readonly count: number; readonly next?: BulkPlace };
 
 /**
  * Makes the steps of a bulk action, as long as `mayBegin`: each is one fan-out or one page of messages. While a step cancels,
- * the page of the next is read, and the consequences of the step before are told. The last step is yielded once its own are told.
+ * the page of the next is read, and the consequences of the step before are reported. The last step is yielded once its own are reported.
  */
 export async function* cancelSteps(
   ports: MatchingPorts,

@@ -56,7 +56,7 @@ export const cancelPortionMax = 500;
 
 export type CanceledPortion = {
   readonly canceled: readonly MessageId[];
-  /** Resolves when the consequences are told, or left to the alarms. */
+  /** Resolves when the consequences are reported, or left to the alarms. */
   readonly told: Promise<void>;
 };
 
@@ -78,7 +78,7 @@ export async function cancelPortion(
   return { canceled: ids.filter((id) => canceled.has(id)), told };
 }
 
-/** Tells the consequences of a cancel: aborts running calls, gives slots and turns back, tells the log. Never rejects. */
+/** Carries out the consequences of a cancel: aborts running calls, gives slots and turns back, writes the log. Never rejects. */
 export function reportCanceled(ports: CancelPorts, answers: readonly Canceled[]): Promise<void> {
   const canceled = answers.filter((answer) => answer.kind === "canceled");
   const aborted = canceled.filter(({ message, was }) =>

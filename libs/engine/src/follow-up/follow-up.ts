@@ -82,9 +82,9 @@ function work<K extends FollowUpKind>(
 }
 
 /**
- * Tells the consequences of a settle, in the deliverer. Makes dead letter and fact safe without another hop, and
- * leaves callbacks to the callback-dispatcher, which hears the fact. While the bus is away the callback-dispatcher
- * hears nothing, so the whole outbox is worked here; so an outage delays callbacks no more than other messages.
+ * Carries out the consequences of a settle, in the deliverer. Makes dead letter and fact safe without another hop, and
+ * leaves callbacks to the callback-dispatcher, which receives the fact. While the bus is away the callback-dispatcher
+ * receives nothing, so the whole outbox is worked here; so an outage delays callbacks no more than other messages.
  */
 export async function reportSettled(ports: FollowUpPorts, settled: Settled): Promise<void> {
   if (!ports.bus.isUp()) return followUp(ports, [settled]);
@@ -98,7 +98,7 @@ export async function reportSettled(ports: FollowUpPorts, settled: Settled): Pro
 
 type Settled = Outbox & { readonly fact: AttemptFact | undefined };
 
-/** Publishes the fact, too, if the store has already made it safe: the callback-dispatcher has to hear it. */
+/** Publishes the fact, too, if the store has already made it safe: the callback-dispatcher needs it. */
 async function workAllButCallbacks(
   ports: FollowUpPorts,
   { message, outbox, fact }: Settled,

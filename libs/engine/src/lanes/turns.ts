@@ -1,5 +1,5 @@
 /**
- * Gives turns: the first in a queue's line go on as far as the queue has room (docs/design/queues#turns). Correctness comes from
+ * Gives turns: the first messages in a queue's line continue as far as its parallelism allows (docs/design/queues#turns). Correctness comes from
  * the store's one call; two processes that admit at once do no harm.
  */
 import { type AlarmSource, isQueueId, type LaneId, type QueueId, shardOf } from "@posthaste/domain";
@@ -50,7 +50,7 @@ async function giveTurns(ports: ServePorts, id: QueueId): Promise<number | undef
   return undefined;
 }
 
-/** Looks at a queue once, and tells the schedulers and deliverers of the turns that it has given. */
+/** Looks at a queue once, and reports the turns that it has given to schedulers and deliverers. */
 async function admit(ports: TurnPorts, id: QueueId): Promise<Admitted | undefined> {
   const { bus, queues } = ports;
   const [admitted] = await queues.admit([id]);
@@ -58,7 +58,7 @@ async function admit(ports: TurnPorts, id: QueueId): Promise<Admitted | undefine
   return admitted;
 }
 
-/** Tells of the turns that a look at a queue has given. `say` takes the hints of due messages; the rest is told to the schedulers. */
+/** Reports the turns that a look at a queue has given. `say` takes the hints of due messages; the schedulers get the rest. */
 export async function announceTurns(
   { bus, clock, telemetry }: TurnPorts,
   { queue, given, hints, claimed, flows, heldUntil }: Admitted,

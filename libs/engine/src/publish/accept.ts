@@ -4,7 +4,7 @@
  *
  * With a local deliverer that has a place in line, the insert is the claim: insert, call, settle, and nothing else
  * (docs/design/record#claimed-by-its-insert). The same holds for a deliverer of another process that the roster
- * names, which hears of the message by a hint that has the record. A message with a flow key takes a slot of that key
+ * names, which gets the record with the hint. A message with a flow key takes a slot of that key
  * first, if its line is empty.
  */
 import {
@@ -54,7 +54,7 @@ export type AcceptPorts = {
   readonly flowLanes: FlowLanes;
   readonly groups: Groups;
   readonly tokens: TokenStore;
-  /** Searched when a deduplication key names a message whose record is gone. */
+  /** Searched when a deduplication key names a message whose record was removed. */
   readonly messageLog: Pick<MessageLog, "list">;
   readonly bus: EventBus;
   readonly ids: Ids;

@@ -1,6 +1,6 @@
 /**
  * Deduplication that never loses a message (docs/design/deduplication#take-over): a key that exists names an id that
- * exists, or is about to. A publisher that meets a pending key waits a second and then takes over with the same id.
+ * exists, or is about to. A publisher that finds a pending key waits a second and then takes over with the same id.
  */
 import {
   type DeduplicationKey,
@@ -59,7 +59,7 @@ export async function claimKeys(
   return entries.map((entry, i) => verdict(entry, windows[i]));
 }
 
-/** Claims the keys whose work is gone. A key that another publish has taken over meanwhile is then pending. */
+/** Claims the keys of messages and runs that no longer keep them. A key that another publish has taken over meanwhile is then pending. */
 async function claimInstead(
   { tokens }: Ports,
   entries: readonly Entry[],
@@ -85,7 +85,7 @@ type WorkPorts = {
   readonly messageLog: Pick<MessageLog, "list">;
 };
 
-/** Returns the gone messages of `ids`. The records show it; once they are removed the log does, which is written before the removal. */
+/** Returns the messages of `ids` that were cancelled. Their records show it, and once these are removed the log, which is written before the removal. */
 export const goneMessages =
   ({ records, messageLog }: WorkPorts, tenant: TenantId): FindGone =>
   async (ids) => {

@@ -31,7 +31,7 @@ export type ExpandPorts = {
   readonly sha256: Sha256Hex;
 };
 
-/** Expands a fan-out. Does nothing when it is expanded or gone. */
+/** Expands a fan-out. Does nothing when it is expanded or removed. */
 export async function expandStored(
   ports: ExpandPorts,
   tenant: TenantId,

@@ -1,7 +1,7 @@
 /**
  * Accepts all that callers publish: messages, fan-outs, and commands that start runs or belong to one.
  *
- * (1) The kind is judged, then every group is found, then quota is spent for all, and only then is anything stored.
+ * (1) The kind is determined, then every group is found, then quota is spent for all, and only then is anything stored.
  * (2) Commands of an existing run spend no quota: a step that has run would run again.
  * (3) A message to a URL is inserted before `publish` returns, unless it waits for the quota or for its deduplication key.
  */

@@ -1,11 +1,11 @@
 /**
  * Names deliverers of other processes from the roster: a message is claimed for a deliverer by its insert, and the
- * deliverer hears of it by a hint that has the record.
+ * deliverer gets the record with the hint.
  *
  * (1) Only deliverers that are fresh and open in the roster are named. If the roster cannot be read, or was read too
  *     long ago, none is named.
  * (2) A lost hint costs the lease of the insert; then any deliverer may claim. So no hint is dropped for lack of
- *     room: room on the bus is kept for each hint before its message is inserted.
+ *     bytes: bytes on the bus are reserved for each hint before its message is inserted.
  */
 import {
   configurationBytes,
@@ -40,7 +40,7 @@ export type NamedDeliveryPorts = {
   readonly planOf: (tenant: TenantId) => Plan | undefined;
 };
 
-/** The partitions that a deliverer hears, and the time at which the roster last had it. */
+/** The partitions that a deliverer receives, and the time at which the roster last had it. */
 type Heard = { readonly partitions: readonly number[]; readonly foundAt: number };
 
 const readEveryMs = 500;

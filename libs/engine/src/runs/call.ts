@@ -1,4 +1,4 @@
-/** Calls to third parties: a run waits while the call is made, then its endpoint is told the last answer. */
+/** Calls to third parties: a run waits while the call is made, then its endpoint gets the last answer. */
 import {
   answerMessage,
   awaiting,

@@ -1,4 +1,4 @@
-/** Failure functions, which are told of the failure of a run, in rounds. Ends, cancels and repeats a round. */
+/** Failure functions, which are called when a run fails, in rounds. Ends, cancels and repeats a round. */
 import {
   failureMessage,
   fault,

@@ -206,7 +206,7 @@ async function answer(
   await deliveries.change(parent, (run): Decision<boolean> => {
     const now = ports.clock.now();
     const result = jsonBytes({ ...json, out: JSON.stringify(out) });
-    // The step fails if the history has no room for its result.
+    // The step fails if its result does not fit into the history.
     const body = fitsHistory(run, result)
       ? result
       : jsonBytes({ ...json, out: JSON.stringify(failed) });

@@ -3,7 +3,7 @@
  * which decides again if the head has other waits by then.
  *
  * (1) One change ends as many waits as may have their results in memory at once.
- * (2) An event ends no wait for which the history has no room, and says so; a passed deadline is always told.
+ * (2) An event that does not fit into the history ends no wait, and its answer says so; a passed deadline is always reported.
  */
 import {
   bytesOfEntry,
@@ -47,7 +47,7 @@ import {
   type WaitPorts,
 } from "./waits.ts";
 
-/** The outcome of one wait. With `error` the wait goes on. */
+/** The outcome of one wait. With `error` the wait continues. */
 export type Notified = {
   readonly waiter: Waiter;
   readonly run: Run;

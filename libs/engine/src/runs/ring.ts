@@ -1,4 +1,4 @@
-/** Does the work of a run's alarm: ends overdue waits, starts children, tells invokers, drops leftover deliveries. */
+/** Does the work of a run's alarm: ends overdue waits, starts children, reports to invokers, drops remaining deliveries. */
 import {
   isActive,
   limits,
@@ -16,7 +16,7 @@ import { timeOutWaits } from "./notify.ts";
 
 type RingPorts = DeliveryPorts & DropPorts & Pick<RunPorts, "runs">;
 
-/** The number of runs worked at the same time, so that many of them leave room in the stores. */
+/** The number of runs worked at the same time, so that many of them leave the stores time for other work. */
 const atOnceMax = 25;
 
 /** Rings runs. A failure of one does not stop the rest. Runs not begun by the time of their next alarm are left to it. */

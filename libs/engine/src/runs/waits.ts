@@ -1,6 +1,6 @@
 /**
  * Makes waits: a run waits for an event, unless such an event has already come for it. Reads the parts that waits keep
- * until they end, and the waiters that callers are told of.
+ * until they end, and the list of waiters for callers.
  */
 import {
   awaiting,

@@ -17,7 +17,7 @@ export const jsonHeaders: FlatHeaders = [
 ];
 const closing: FlatHeaders = ["Connection", "close"];
 
-/** Sends `body`, a JSON text. Does nothing when the caller has gone or was already answered. */
+/** Sends `body`, a JSON text. Does nothing when the caller has disconnected or was already answered. */
 export function answer(
   res: ServerResponse,
   status: number,

@@ -112,7 +112,7 @@ async function sendPiece(
   if (text !== "") await flushed(res, after, text);
 }
 
-/** Resolves when the kernel has `text` (without `text`: the whole answer), or when the connection has gone. */
+/** Resolves when the kernel has `text` (without `text`: the whole answer), or when the connection is closed. */
 function flushed(
   res: ServerResponse,
   after: (ms: number, task: () => void) => () => void,

@@ -1,6 +1,6 @@
 /**
  * Counts failed authentications per network: /24 of IPv4, /64 of IPv6, since one attacker has that much. After ten in
- * a minute the network is told to wait, each time twice as long (docs/design/security#authentication).
+ * a minute the network must wait, each time twice as long (docs/design/security#authentication).
  */
 import { isIPv6 } from "node:net";
 import { RoundRobin } from "@posthaste/domain";
@@ -13,7 +13,7 @@ export type FailureLimit = {
   failed(address: string): number | undefined;
 };
 
-/** `blocks` counts the times in a row that the network was told to wait. */
+/** `blocks` counts the times in a row that the network had to wait. */
 type Failures = {
   readonly count: number;
   readonly windowEndsAt: number;

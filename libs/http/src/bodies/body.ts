@@ -76,19 +76,19 @@ function collect(
   });
 }
 
-/** Responses that closed before an answer, while work on their bodies goes on. */
+/** Responses that closed before an answer, while work on their bodies continues. */
 const abandoned = new WeakMap<ServerResponse, () => void>();
 /** Responses whose work ended without an answer, and which may not have closed yet. */
 const withoutAnswer = new WeakSet<ServerResponse>();
 
-/** Must be called at the end of all work on a request. Otherwise the body of a caller that has gone would be charged for ever. */
+/** Must be called at the end of all work on a request. Otherwise the body of a caller that has disconnected would be charged for ever. */
 export function workEnded(res: ServerResponse): void {
   if (res.writableEnded) return;
   withoutAnswer.add(res);
   abandoned.get(res)?.();
 }
 
-/** The first room for several chunks; it doubles, so that a body in one-byte chunks costs no more than twice its size. */
+/** The first buffer for several chunks; it doubles, so that a body in one-byte chunks costs no more than twice its size. */
 const roomBytesMin = 16 * 1024;
 
 /** Joins chunks: each kept chunk would keep the whole block that it was read into. */
@@ -112,7 +112,7 @@ class Collected {
     this.#roomFor(from).set(chunk, from);
   }
 
-  /** Returns room for `bytes` bytes that holds the first `from` of them. */
+  /** Returns a buffer for `bytes` bytes that holds the first `from` of them. */
   #roomFor(from: number): Uint8Array {
     if (this.#room && this.#room.length >= this.bytes) return this.#room;
     const wanted = Math.max(2 * this.bytes, roomBytesMin);
@@ -124,7 +124,7 @@ class Collected {
     return room;
   }
 
-  /** Must be called once. A body much smaller than its room gets one of its own, since it may be kept for long. */
+  /** Must be called once. A body much smaller than its buffer gets one of its own, since it may be kept for long. */
   whole(): Uint8Array {
     const room = this.#room;
     const body = room ? room.subarray(0, this.bytes) : (this.#first ?? empty);

@@ -87,7 +87,7 @@ async function drain(starting: Promise<Running>, log: Log): Promise<void> {
   process.exit(clean ? 0 : 1);
 }
 
-/** The drain goes on, and ends the process. */
+/** The drain continues, and ends the process. */
 const never = new Promise<never>(() => undefined);
 
 /**

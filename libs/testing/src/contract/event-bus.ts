@@ -315,7 +315,7 @@ function ownershipGuarantees(it: Guarantee<EventBusHarness>): void {
   );
 }
 
-/** Subscribes as a scheduler does. `strange` collects wakes of shards that it did not own when it heard them. */
+/** Subscribes as a scheduler does. `strange` collects wakes of shards that it did not own when it received them. */
 async function joining(bus: EventBus): Promise<Member & { leave: () => Promise<void> }> {
   const member: Member = { owned: new Set(), heard: [], strange: [] };
   const leave = await bus.subscribe(
@@ -350,7 +350,7 @@ function stateGuarantees(it: Guarantee<EventBusHarness>): void {
   );
 }
 
-/** The longest that a proof waits for an event to be heard. On an idle bus it waits no longer than needed. */
+/** The longest that a test waits for an event to be handled. On an idle bus it waits no longer than needed. */
 const heardMsMax = 60_000;
 const lookEveryMs = 50;
 const repeatEveryMs = 2_000;

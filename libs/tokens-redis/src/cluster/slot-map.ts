@@ -1,4 +1,4 @@
-/** Which node owns which slot, as the nodes of a cluster report it, and a node's answer about another node's slot. Pure. */
+/** Parses which node owns which slot, as the nodes of a cluster report it, and a node's answer about another node's slot. */
 import { type Endpoint } from "../link/dial.ts";
 import { slotsTotal } from "./hash-slot.ts";
 

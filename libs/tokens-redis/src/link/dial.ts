@@ -86,7 +86,7 @@ function dialMaster(place: RedisPlace): Dial {
   };
 }
 
-/** The client queues, resends and repairs nothing: a caller hears at once whether Redis is away. */
+/** The client queues, resends and repairs nothing: a caller learns at once whether Redis is away. */
 const common = ({ connectMs }: RedisPlace) =>
   ({
     lazyConnect: true,

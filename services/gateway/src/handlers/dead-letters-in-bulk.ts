@@ -47,7 +47,7 @@ type BulkLetterHandlers = Pick<
 export function bulkLetterHandlers(parts: BulkLetterParts): BulkLetterHandlers {
   const { deadLetters: letters, paging } = parts;
 
-  /** Returns the ids that one call takes, and the cursor at which the next goes on. */
+  /** Returns the ids that one call takes, and the cursor at which the next continues. */
   async function select(
     {
       tenant: { id: tenant },
@@ -118,7 +118,7 @@ export function bulkLetterHandlers(parts: BulkLetterParts): BulkLetterHandlers {
 
 /**
  * Returns the ids that must all exist: if a call names ids alone, a missing one refuses the call. With filters a call
- * takes the matches. After a cursor, the letters that an earlier call took are gone.
+ * takes the matches. After a cursor, the letters that an earlier call took are removed.
  */
 function idsOf({ filter, page }: DeadLetterSelection): readonly DlqId[] | undefined {
   const { ids, ...filters } = filter;

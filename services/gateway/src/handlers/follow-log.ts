@@ -28,7 +28,7 @@ export type FollowParts = {
 
 type Caller = {
   readonly tenant: TenantId;
-  /** Runs `task` when the caller has gone, or has its answer. */
+  /** Runs `task` when the caller has disconnected, or has its answer. */
   readonly onGone: (task: () => void) => void;
   readonly withPermit: WithReadPermit;
 };

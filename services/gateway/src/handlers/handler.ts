@@ -17,7 +17,7 @@ type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   /** Name, value, name, value …, for handlers that read configuration. */
   readonly rawHeaders: readonly string[];
   readonly callerIp: string;
-  /** Runs `task` when the caller has gone, or has its answer. */
+  /** Runs `task` when the caller has disconnected, or has its answer. */
   readonly onGone: (task: () => void) => void;
   /** For a handler that reads before it knows its answer. */
   readonly withPermit: WithReadPermit;

@@ -91,7 +91,7 @@ async function cancelThese(
 
 const callMsMax = 60_000;
 
-/** Cancels matching runs: with a count in one bounded call, without one as a bulk action, which goes on after the call. */
+/** Cancels matching runs: with a count in one bounded call, without one as a bulk action, which continues after the call. */
 async function cancelMatching(
   ports: RunHandlerParts,
   tenant: TenantId,

@@ -1,6 +1,6 @@
 /**
  * Handles `POST /v2/trigger/{destination}` and `POST /v2/batch/trigger`: publishes that start runs. Without a failure
- * function the endpoint itself is told of a failure.
+ * function a failure is reported to the endpoint itself.
  */
 import { startedText, triggerHeaders, type triggers } from "@posthaste/contract";
 import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";

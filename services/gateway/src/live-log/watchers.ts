@@ -124,7 +124,7 @@ function watch(
     try {
       await wakeForNew();
     } catch (error) {
-      // Each waiter meets the error in its own read.
+      // Each waiter gets the error in its own read.
       log.warn("log.unwatched", { tenant, error });
       for (const { wake } of places) wake();
     }
@@ -152,7 +152,7 @@ function watch(
   };
 }
 
-/** A bell that is also heard if it rings before anything listens. */
+/** A signal that is also received if it is given before anything waits for it. */
 function createBell(clock: Clock) {
   let isRung = false;
   let isOver = false;

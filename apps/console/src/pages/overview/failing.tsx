@@ -1,4 +1,4 @@
-/** Failing destinations: the error, since when, and the fate of the messages. */
+/** Failing destinations: the error, since when, and what became of the messages. */
 import { useAsked, useWork } from "../../api/asked.ts";
 import { call } from "../../api/call.ts";
 import { decoded } from "../../api/text.ts";

@@ -35,7 +35,7 @@ const reasons = new Map([
   ["libs/domain/src/shared/cut.ts", place],
   ["libs/embedded/src/messages/settle.ts", "the count of records that are there"],
   ["libs/embedded/src/messages/waiting.ts", place],
-  ["libs/engine/src/lanes/lanes-in-line.ts", "the length of a line, which `take` empties"],
+  ["libs/engine/src/ring/lanes-in-line.ts", "the length of a line, which `take` empties"],
   ["libs/engine/src/runs/start.ts", place],
   ["libs/http/src/authenticate/authenticator.ts", "the rest of a second, which begins anew"],
   ["libs/retry-delays-mathjs/src/expression.ts", place],

@@ -80,7 +80,7 @@ const additions: readonly Addition[] = [
     "libs/domain/src/message/policy.ts",
     "libs/contract/src/headers/policy-settings.ts",
   ]),
-  member("rowSources", "libs/domain/src/message/alarm.ts", ["libs/engine/src/ring.ts"]),
+  member("rowSources", "libs/domain/src/message/alarm.ts", ["libs/engine/src/ring/ring.ts"]),
   member("liveKinds", "libs/domain/src/message/message.ts", [
     "libs/embedded/src/messages/records.ts",
   ]),

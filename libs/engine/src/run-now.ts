@@ -1,6 +1,7 @@
 /** Ends the wait of a message for its delay or retry. Its scheduler then rings it as at its due time. */
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type EventBus, type Records, type Released } from "@posthaste/ports";
+import { wakeSchedulers } from "./publish/announce.ts";
 
 export type RunNowPorts = {
   readonly records: Pick<Records, "release">;
@@ -15,9 +16,6 @@ export async function runNow(
 ): Promise<Released["kind"]> {
   const released = await records.release(tenant, id);
   if (released.kind === "released")
-    // A hint; without it the alarm rings late.
-    bus
-      .publish("scheduler.wake", [{ shard: released.shard, at: clock.now(), source: "record" }])
-      .catch(() => undefined);
+    wakeSchedulers(bus, [{ shard: released.shard, at: clock.now(), source: "record" }]);
   return released.kind;
 }

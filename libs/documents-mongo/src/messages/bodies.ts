@@ -7,7 +7,7 @@
  * (2) A body is removed before its record. A body whose record was never written is found an hour later or more.
  * (3) A statement names as many bodies as `limits.readBytesMax` holds, and at least one, so that it ends in time.
  */
-import { limits, type MessageRecord } from "@posthaste/domain";
+import { limits, type MessageRecord, portionsOf } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
 import { insertTogether } from "../insert-together.ts";
 import { type Store } from "./store.ts";
@@ -50,7 +50,7 @@ export async function removeBodies(
   records: readonly Refers[],
 ): Promise<void> {
   const apart = records.filter(({ bodyApart }) => bodyApart);
-  for (const some of portionsOf(apart))
+  for (const some of inStatements(apart))
     await again(() => bodies.deleteMany({ _id: { $in: some.map(nameOfBody) } }));
 }
 
@@ -77,19 +77,7 @@ export async function sweepBodies({ again, bodies, clock, messages }: Store): Pr
 }
 
 /** Splits `records` into portions whose bodies one statement may name (3). */
-export function* portionsOf<T extends Pick<StoredRecord, "bodyBytes">>(
+export const inStatements = <T extends Pick<StoredRecord, "bodyBytes">>(
   records: readonly T[],
-): Generator<readonly T[]> {
-  let portion: T[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    if (portion.length > 0 && bytes + record.bodyBytes > limits.readBytesMax) {
-      yield portion;
-      portion = [];
-      bytes = 0;
-    }
-    portion.push(record);
-    bytes += record.bodyBytes;
-  }
-  if (portion.length > 0) yield portion;
-}
+): Iterable<readonly T[]> =>
+  portionsOf(records, ({ bodyBytes }) => bodyBytes, { bytesMax: limits.readBytesMax });

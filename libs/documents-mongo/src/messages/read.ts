@@ -3,7 +3,7 @@ import { limits, type MessageId, type MessageRecord, type TenantId } from "@post
 import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { createGather, type Gather } from "../gather.ts";
-import { portionsOf } from "./bodies.ts";
+import { inStatements } from "./bodies.ts";
 import { inOneReply, type Store } from "./store.ts";
 import { nameOfBody } from "./stored-body.ts";
 import {
@@ -86,7 +86,7 @@ async function readBodies(
   const missing = found.filter(({ body, bodyBytes }) => !body && bodyBytes > 0);
   const wanted = new Map(missing.map((stored) => [keeperOf(stored), stored]));
   const read = new Map<string, Uint8Array>();
-  for (const some of portionsOf([...wanted.values()])) {
+  for (const some of inStatements([...wanted.values()])) {
     const found = await readPortion(store, some);
     // A single document shares its memory with nothing larger.
     const own = found.length === 1 ? viewOf : bytes;

@@ -21,6 +21,7 @@ export { parseDuration } from "./duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
 export { isKnownFormat, ownFormat } from "./format.ts";
 export { hash32 } from "./hash.ts";
+export { portionOf, portionsOf } from "./portions.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
   allShards,

@@ -24,6 +24,7 @@ import {
   pause,
   type Telemetry,
 } from "@posthaste/ports";
+import { wakeSchedulers } from "../publish/announce.ts";
 import { cancelSteps, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
 import { type CancelRunsPorts, cancelRunsSteps } from "../runs/cancel-runs.ts";
 
@@ -57,7 +58,7 @@ export async function beginBulkAction(
   const action = await bulkActions.add(made, limits.bulkActionsMax);
   if (action === "full") return beyondQuota("maxBulkActions", limits.bulkActionsMax);
   const isNew = action.id === made.id;
-  if (isNew && !isWorkedHere) tell(bus, action, action.createdAt);
+  if (isNew && !isWorkedHere) wake(bus, action, action.createdAt);
   return { action, isNew };
 }
 
@@ -86,10 +87,8 @@ function newAction(
   return newBulkAction({ id, tenant, work, upTo, total, createdAt: upTo.at }, upTo.at + aheadMs);
 }
 
-/** Sends a hint; without it the action's alarm rings late. */
-function tell(bus: EventBus, { shard }: BulkAction, at: number): void {
-  bus.publish("scheduler.wake", [{ shard, at, source: "bulkAction" }]).catch(() => undefined);
-}
+const wake = (bus: EventBus, { shard }: BulkAction, at: number): void =>
+  wakeSchedulers(bus, [{ shard, at, source: "bulkAction" }]);
 
 /**
  * Works an action step by step until it has ended, until `until` by `passedMs`, or until another worker has it. Returns the
@@ -143,7 +142,7 @@ export async function workOrDefer(
   // This call made no step, so another worker may have the action.
   if (!isUnderWay(left) || left.version === action.version) return left;
   const { bulkActions, bus, clock } = ports;
-  if (await bulkActions.move(deferredAction(left, clock.now()))) tell(bus, left, clock.now());
+  if (await bulkActions.move(deferredAction(left, clock.now()))) wake(bus, left, clock.now());
   return left;
 }
 

@@ -2,14 +2,7 @@
  * Cancels messages. The conditional write decides; then a running attempt is aborted and its lane's slot given back.
  * A fan-out is no message.
  */
-import {
-  accept,
-  type FlowId,
-  type LaneKind,
-  type MessageId,
-  parentOf,
-  type TenantId,
-} from "@posthaste/domain";
+import { accept, type LaneKind, type MessageId, parentOf, type TenantId } from "@posthaste/domain";
 import {
   type Canceled,
   type FanOuts,
@@ -20,7 +13,8 @@ import {
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
-import { wakeLane } from "../publish/announce.ts";
+import { releaseSlots } from "../lanes/slots.ts";
+import { insertAccepted, wakeLane, wakeSchedulers } from "../publish/announce.ts";
 import { unexpandedChildren } from "../publish/fan-out.ts";
 import { followUp, type FollowUpPorts } from "../follow-up/follow-up.ts";
 
@@ -78,13 +72,31 @@ export async function cancelPortion(
   return { canceled: ids.filter((id) => canceled.has(id)), told };
 }
 
-/** Carries out the consequences of a cancel: aborts running calls, gives slots and turns back, writes the log. Never rejects. */
-export function reportCanceled(ports: CancelPorts, answers: readonly Canceled[]): Promise<void> {
+/**
+ * Carries out the consequences of a cancel: aborts running calls, gives slots and turns back, writes the log. Never rejects: the
+ * messages are cancelled already. A slot that cannot be given back now ends with its lease, a fact that cannot be published
+ * rings, and one that is owed to the log is written by the removal of its record.
+ */
+export async function reportCanceled(
+  ports: CancelPorts,
+  answers: readonly Canceled[],
+): Promise<void> {
   const canceled = answers.filter((answer) => answer.kind === "canceled");
-  const aborted = canceled.filter(({ message, was }) =>
-    was === "claimed" ? ports.local?.abort(message.id) : false,
+  const running = canceled.filter(({ was }) => was === "claimed");
+  const aborted = new Set(
+    running.flatMap(({ message: { id } }) => (ports.local?.abort(id) ? id : [])),
   );
-  return tell(ports, canceled, new Set(aborted.map(({ message }) => message.id)));
+  const outboxes = canceled
+    .filter(({ left }) => left.length > 0)
+    .map(({ message, left }) => ({ message, outbox: left }));
+  const owed = canceled.flatMap(({ message, owed: fact }) => (fact ? { message, fact } : []));
+  await Promise.all([
+    ...Object.values(leave).map((lane) => lane(ports, canceled, aborted)),
+    outboxes.length > 0 && followUp(ports, outboxes),
+    owed.length > 0 && ports.messageLog.append(owed),
+  ]).catch((error: unknown) =>
+    ports.log.warn("follow-up.postponed", { messages: canceled.length, error }),
+  );
 }
 
 type CanceledMessage = Extract<Canceled, { kind: "canceled" }>;
@@ -115,32 +127,12 @@ async function makeChildren(
   if (children.length === 0) return [];
   for await (const unmade of unexpandedChildren(ports, tenant, children)) {
     const now = ports.clock.now();
-    const inserts = unmade.map(({ message }) => ({ record: accept(message, now) }));
-    if (inserts.length > 0) await ports.records.insert(inserts, "accepted");
+    await insertAccepted(
+      ports,
+      unmade.map(({ message }) => accept(message, now)),
+    );
   }
   return children;
-}
-
-/**
- * Tells the consequences. The messages are cancelled already: a slot that cannot be given back now ends with its
- * lease, a fact that cannot be published rings, and one that is owed to the log is written by the removal of its record.
- */
-async function tell(
-  ports: CancelPorts,
-  canceled: readonly CanceledMessage[],
-  aborted: ReadonlySet<MessageId>,
-): Promise<void> {
-  const outboxes = canceled
-    .filter(({ left }) => left.length > 0)
-    .map(({ message, left }) => ({ message, outbox: left }));
-  const owed = canceled.flatMap(({ message, owed: fact }) => (fact ? { message, fact } : []));
-  await Promise.all([
-    ...Object.values(leave).map((lane) => lane(ports, canceled, aborted)),
-    outboxes.length > 0 && followUp(ports, outboxes),
-    owed.length > 0 && ports.messageLog.append(owed),
-  ]).catch((error: unknown) =>
-    ports.log.warn("follow-up.postponed", { messages: canceled.length, error }),
-  );
 }
 
 type Leave = (
@@ -154,24 +146,21 @@ type Leave = (
  * Gives slots back, except those of calls that were not aborted here. Such a call may still run; its slot lasts until
  * its own process gives it back, or until its lease ends.
  */
-const freeSlots: Leave = async ({ bus, clock, tokens }, canceled, aborted) => {
+const leaveFlowLanes: Leave = async ({ bus, clock, tokens }, canceled, aborted) => {
   const ended = canceled.filter(({ message, was }) => was !== "claimed" || aborted.has(message.id));
-  const byLane = new Map<FlowId, MessageId[]>();
-  for (const { message } of ended) {
-    const { id, flow } = message;
-    if (flow !== undefined) byLane.set(flow, [...(byLane.get(flow) ?? []), id]);
-  }
-  if (byLane.size === 0) return;
-  await Promise.allSettled([...byLane].map(([lane, ids]) => tokens.release(lane, ids)));
+  const lanes = await releaseSlots(
+    tokens,
+    ended.map(({ message }) => message),
+  );
   const now = clock.now();
-  await bus.publish(
-    "scheduler.wake",
-    [...byLane.keys()].map((lane) => wakeLane(lane, now)),
+  wakeSchedulers(
+    bus,
+    lanes.map((lane) => wakeLane(lane, now)),
   );
 };
 
 /** Wakes the queues of messages that were not running. The turn of a call that was aborted here lasts no longer than until now. */
-const freeTurns: Leave = async ({ bus, clock, queues }, canceled, aborted) => {
+const leaveQueues: Leave = async ({ bus, clock, queues }, canceled, aborted) => {
   const messages = canceled.map(({ message }) => message);
   const [first] = messages;
   const concerned = new Set(messages.flatMap(({ queue, turnOf }) => queue ?? turnOf?.queue ?? []));
@@ -183,11 +172,11 @@ const freeTurns: Leave = async ({ bus, clock, queues }, canceled, aborted) => {
       ended.map(({ id }) => id),
     );
   const now = clock.now();
-  await bus.publish(
-    "scheduler.wake",
+  wakeSchedulers(
+    bus,
     [...concerned].map((queue) => wakeLane(queue, now)),
   );
 };
 
 /** Gives back what cancelled messages held in their lanes. */
-const leave: { readonly [Kind in LaneKind]: Leave } = { flow: freeSlots, queue: freeTurns };
+const leave: { readonly [Kind in LaneKind]: Leave } = { flow: leaveFlowLanes, queue: leaveQueues };

@@ -21,7 +21,7 @@ import {
 import { type DeadLetters, type Queues, type Tenant } from "@posthaste/ports";
 import { makeQueues } from "../lanes/queues.ts";
 import { type AcceptPorts } from "../publish/accept.ts";
-import { announceInBackground } from "../publish/announce.ts";
+import { announceInBackground, insertAccepted } from "../publish/announce.ts";
 
 export type RetryLettersPorts = Pick<
   AcceptPorts,
@@ -70,16 +70,13 @@ export async function retryLetters(
       made.set(letter.id, id);
       return accept(retriedMessage(letter, id, overrides, now), now, !ports.bus.isUp());
     });
-    const inserted = await ports.records.insert(
-      records.map((record) => ({ record })),
-      "accepted",
-    );
+    const fresh = await insertAccepted(ports, records);
     announceInBackground(ports, records);
     await ports.deadLetters.remove(
       tenant,
       items.map(({ id }) => id),
     );
-    const known = overrides.body && records.find((_, nth) => inserted[nth] === "known");
+    const known = overrides.body && records.find((record) => !fresh.includes(record));
     if (known) return retriedAlready(known.message);
   }
   return ids.flatMap((id) => made.get(id) ?? []);

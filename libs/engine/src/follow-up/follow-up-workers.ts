@@ -8,11 +8,13 @@ import {
   type FollowUpOf,
   type Message,
   type MessageRecord,
+  portionsOf,
   redactedConfiguration,
   type Sha256Hex,
   sizeOf,
 } from "@posthaste/domain";
 import {
+  causeOf,
   type Clock,
   type DeadLetters,
   type EventBus,
@@ -23,12 +25,12 @@ import {
   type SettledEvent,
   type Span,
   type Telemetry,
+  type Tracer,
 } from "@posthaste/ports";
-import { announceTraced } from "../publish/announce.ts";
+import { announceTraced, insertAccepted } from "../publish/announce.ts";
 import { deliverCallResult } from "../runs/call.ts";
 import { failDelivered, startUnmarked } from "../runs/end.ts";
 import { failureTold } from "../runs/failure-function.ts";
-import { startCallback } from "../trace.ts";
 
 export type WorkerPorts = {
   readonly records: Records;
@@ -105,47 +107,29 @@ async function insertCallbacks<K extends CallbackKind>(
   ports: WorkerPorts,
   tasks: readonly Task<K>[],
 ): Promise<readonly OutboxItemRef[]> {
-  for (const some of portionsOf(tasks)) {
-    const made = some.flatMap((task) => makeCallback(ports, task) ?? []);
-    if (made.length > 0) await insertMade(ports, made);
-  }
+  const bytesOf = ({ message, item }: Task<K>): number => sizeOf({ message, outbox: [item] });
+  for (const some of portionsOf(tasks, bytesOf, { bytesMax: bytesAtOnceMax }))
+    await insertMade(
+      ports,
+      some.flatMap((task) => makeCallback(ports, task) ?? []),
+    );
   return tasks.map(refOf);
 }
 
 /** The bytes of bodies and answers of the callbacks that are made at once; a callback holds both in base64. */
 const bytesAtOnceMax = 4 * 1024 * 1024;
 
-function* portionsOf<K extends CallbackKind>(
-  tasks: readonly Task<K>[],
-): Generator<readonly Task<K>[]> {
-  let portion: Task<K>[] = [];
-  let bytes = 0;
-  for (const task of tasks) {
-    const size = sizeOf({ message: task.message, outbox: [task.item] });
-    if (portion.length > 0 && bytes + size > bytesAtOnceMax) {
-      yield portion;
-      portion = [];
-      bytes = 0;
-    }
-    portion.push(task);
-    bytes += size;
-  }
-  yield portion;
-}
-
 async function insertMade(ports: WorkerPorts, made: readonly Made[]): Promise<void> {
   const { metrics, tracer } = ports.telemetry ?? noTelemetry;
-  const inserted = await ports.records.insert(
-    made.map(({ record }) => ({ record })),
-    "accepted",
+  const records = await insertAccepted(
+    ports,
+    made.map(({ record }) => record),
   );
-  const fresh = made.filter((_, i) => inserted[i] === "inserted");
-  for (const { kind, span } of fresh) {
+  for (const { kind, span } of made.filter(({ record }) => records.includes(record))) {
     metrics.count("posthaste_callbacks_total", kind);
     // The span of a callback that existed already is never ended, and so never exported.
     span?.end();
   }
-  const records = fresh.map(({ record }) => record);
   await announceTraced(ports, tracer, records);
 }
 
@@ -161,4 +145,23 @@ function makeCallback<K extends CallbackKind>(
   const span = startCallback(tracer, message, callback, now);
   const traced = span ? { ...callback, trace: span.traceParent } : callback;
   return { record: accept(traced, now, !bus.isUp()), kind: item.kind, span };
+}
+
+/** Starts the span of `callback`, which an attempt of `source` caused. */
+function startCallback(
+  tracer: Tracer,
+  source: Message,
+  callback: Message,
+  now: number,
+): Span | undefined {
+  if (!tracer.isOn || source.trace === undefined) return undefined;
+  return tracer.start("callback", {
+    kind: "producer",
+    cause: causeOf(source.trace, source.run?.createdAt ?? source.createdAt, now),
+    attributes: {
+      "posthaste.tenant": callback.tenant,
+      "posthaste.message.id": callback.id,
+      "posthaste.source.id": source.id,
+    },
+  });
 }

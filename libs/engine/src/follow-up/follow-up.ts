@@ -14,7 +14,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type Log, type OutboxItemRef } from "@posthaste/ports";
-import { wakeLane } from "../publish/announce.ts";
+import { wakeLane, wakeSchedulers } from "../publish/announce.ts";
 import { settledEvent, type Task, workers, type WorkerPorts } from "./follow-up-workers.ts";
 
 export type FollowUpPorts = WorkerPorts & { readonly log: Log };
@@ -33,7 +33,7 @@ export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]
   } finally {
     if (done.length > 0) {
       await ports.records.clear(done);
-      await wakeQueues(ports, outboxes, done);
+      wakeQueues(ports, outboxes, done);
     }
   }
 }
@@ -42,18 +42,19 @@ export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]
  * Wakes the queues of messages whose callbacks were made: a message may keep its turn no longer, when its last callback has
  * already ended.
  */
-async function wakeQueues(
+function wakeQueues(
   { bus, clock }: FollowUpPorts,
   outboxes: readonly Outbox[],
   done: readonly OutboxItemRef[],
-): Promise<void> {
+): void {
   const queued = outboxes.filter(({ message }) => message.queue !== undefined);
   if (queued.length === 0) return;
   const made = new Set(done.filter(({ item }) => item !== "fact").map(({ id }) => id));
   const queues = queued.flatMap(({ message: { id, queue } }) => (made.has(id) && queue) || []);
-  const wakes = [...new Set(queues)].map((queue) => wakeLane(queue, clock.now()));
-  // A hint: the queue's alarm makes up for one that the bus refuses.
-  if (wakes.length > 0) await bus.publish("scheduler.wake", wakes).catch(() => undefined);
+  wakeSchedulers(
+    bus,
+    [...new Set(queues)].map((queue) => wakeLane(queue, clock.now())),
+  );
 }
 
 /** Works the outboxes of the named messages, as many as one read holds. Returns the ids that were not read. */

@@ -2,7 +2,7 @@
  * Grants the free slots of a lane to the first in line (docs/design/lanes). Correctness comes from the token store's one script
  * and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-only-saves-work).
  */
-import { type FlowId, type FlowLane, isKnownFormat, limits } from "@posthaste/domain";
+import { type FlowId, type FlowLane, isKnownFormat, type LaneId, limits } from "@posthaste/domain";
 import { type EventBus } from "@posthaste/ports";
 import { wakeLane } from "../publish/announce.ts";
 import { giveSlotsBack, restoreSlots, type SlotPorts } from "./slots.ts";
@@ -13,25 +13,40 @@ export type GrantPorts = SlotPorts & { readonly bus: EventBus };
  * Grants the free slots of a lane now, and sets its alarm for when it may have more. Returns that alarm for the
  * holder of the timer, since the next rate window may open before the next look.
  */
-export async function grant(ports: GrantPorts, id: FlowId): Promise<number | undefined> {
-  for (let round = 0; round < roundsMax; round++) {
+export const grant = (ports: GrantPorts, id: FlowId): Promise<number | undefined> =>
+  inRounds(ports, id, async () => {
     const [lane] = await ports.flowLanes.rows([id]);
     // Joining a lane sets its alarm, so a lane without an alarm has no waiting message.
-    if (lane?.wakeAt === undefined || !isKnownFormat(lane)) return undefined;
-    const granted = lane.paused ? await rest(ports, lane) : await grantBatch(ports, lane);
-    if (!granted.more) return granted.wakeAt;
+    if (lane?.wakeAt === undefined || !isKnownFormat(lane)) return { more: false };
+    return lane.paused ? rest(ports, lane) : grantBatch(ports, lane);
+  });
+
+/** `wakeAt`: when the lane may have more, where that is known. */
+type Served =
+  | { readonly more: true }
+  | { readonly more: false; readonly wakeAt?: number | undefined };
+
+/**
+ * Repeats `round` while there is more to do in a lane: a round grants or gives a batch, cancels one, or finds that a message
+ * has just joined the line. After `roundsMax` rounds other lanes have their turn.
+ */
+export async function inRounds(
+  { bus, clock }: Pick<GrantPorts, "bus" | "clock">,
+  lane: LaneId,
+  round: () => Promise<Served>,
+): Promise<number | undefined> {
+  for (let n = 0; n < roundsMax; n++) {
+    const served = await round();
+    if (!served.more) return served.wakeAt;
   }
   // Without this wake no scheduler would look at the lane soon.
-  await ports.bus.publish("scheduler.wake", [wakeLane(id, ports.clock.now())]);
+  await bus.publish("scheduler.wake", [wakeLane(lane, clock.now())]);
   return undefined;
 }
 
-type Granted = { readonly more: true } | { readonly more: false; readonly wakeAt?: number };
-
-/** A round promotes a batch, or finds that a message has just joined the line. After this many rounds other lanes have their turn. */
 const roundsMax = 20;
 
-async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
+async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Served> {
   const { flowLanes, tokens, clock } = ports;
   const wanted = Math.min(limits.grantBatchMax, lane.limits.parallelism ?? limits.grantBatchMax);
   const heads = await flowLanes.heads(lane.id, wanted);
@@ -58,12 +73,11 @@ async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
   const window = acquired.window ?? lane.window;
   const rests = await flowLanes.rest(lane.id, lane.seq, wakeAt, window);
   // Also for a full lane: its row must hold the window of the dispatched messages before a token store may forget the lane.
-  if (!rests) return { more: true };
-  return wakeAt === undefined ? { more: false } : { more: false, wakeAt };
+  return rests ? { more: false, wakeAt } : { more: true };
 }
 
 /** Removes the lane's alarm. Joining or resuming the lane sets it again. */
-async function rest({ flowLanes }: GrantPorts, lane: FlowLane): Promise<Granted> {
+async function rest({ flowLanes }: GrantPorts, lane: FlowLane): Promise<Served> {
   const rests = await flowLanes.rest(lane.id, lane.seq, undefined, lane.window);
   return { more: !rests };
 }

@@ -2,16 +2,15 @@
 import {
   beyondQuota,
   type Fault,
-  type FlowId,
-  type MessageId,
   type Plan,
   queueId,
   type TenantId,
   tooManyQueues,
 } from "@posthaste/domain";
-import { type QueueChange, type Queues, type TakenBack } from "@posthaste/ports";
-import { wakeLane } from "../publish/announce.ts";
+import { type QueueChange, type Queues } from "@posthaste/ports";
+import { wakeLane, wakeSchedulers } from "../publish/announce.ts";
 import { type CancelPorts, reportCanceled } from "../bulk/cancel.ts";
+import { releaseSlots } from "./slots.ts";
 
 /** `queue`: the first queue beyond the plan's number. */
 export type QuotaRefusal = { readonly refused: Fault; readonly queue?: string };
@@ -37,8 +36,8 @@ export async function putQueue(
     return beyondQuota("maxParallelism", plan.queueParallelismMax);
   const changed = await ports.queues.put(change, plan.queuesMax);
   if (changed === "full") return tooManyQueues(plan);
-  wakeBeside(ports, tenant, name);
-  if (changed.takenBack.length > 0) await freeSlots(ports, changed.takenBack);
+  wake(ports, tenant, name);
+  await releaseSlots(ports.tokens, changed.takenBack);
   return undefined;
 }
 
@@ -48,24 +47,14 @@ export async function resumeQueue(
   name: string,
 ): Promise<void> {
   await ports.queues.resume(tenant, name);
-  wakeBeside(ports, tenant, name);
+  wake(ports, tenant, name);
 }
 
 /** Deletes a queue. Resolves when none of its messages can be claimed any more; running calls are aborted afterwards. */
 export async function endQueue(ports: CancelPorts, tenant: TenantId, name: string): Promise<void> {
   void reportCanceled(ports, await ports.queues.end(tenant, name));
-  wakeBeside(ports, tenant, name);
+  wake(ports, tenant, name);
 }
 
-/** Sends a hint; the queue's alarm is set already. */
-function wakeBeside({ bus, clock }: CancelPorts, tenant: TenantId, name: string): void {
-  const wake = wakeLane(queueId(tenant, name), clock.now());
-  bus.publish("scheduler.wake", [wake]).catch(() => undefined);
-}
-
-/** Gives slots back. A slot that cannot be given back now expires. */
-async function freeSlots({ tokens }: CancelPorts, takenBack: readonly TakenBack[]): Promise<void> {
-  const byLane = new Map<FlowId, MessageId[]>();
-  for (const { id, flow } of takenBack) byLane.set(flow, [...(byLane.get(flow) ?? []), id]);
-  await Promise.allSettled([...byLane].map(([flow, ids]) => tokens.release(flow, ids)));
-}
+const wake = ({ bus, clock }: CancelPorts, tenant: TenantId, name: string): void =>
+  wakeSchedulers(bus, [wakeLane(queueId(tenant, name), clock.now())]);

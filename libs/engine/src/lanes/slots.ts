@@ -91,6 +91,25 @@ export async function restoreSlots(
 }
 
 /**
+ * Gives back the slots that messages hold. One that cannot be given back now ends with its lease. Returns the lanes of the
+ * messages.
+ */
+export async function releaseSlots(
+  tokens: Pick<TokenStore, "release"> | undefined,
+  messages: readonly Pick<Message, "id" | "flow">[],
+): Promise<readonly FlowId[]> {
+  const holders = messages.flatMap(({ id, flow }) => (flow === undefined ? [] : [{ id, flow }]));
+  const byLane = Map.groupBy(holders, ({ flow }) => flow);
+  const release = async ([lane, of]: [FlowId, typeof holders]): Promise<void> =>
+    tokens?.release(lane, idsOf(of));
+  await Promise.allSettled([...byLane].map(release));
+  return [...byLane.keys()];
+}
+
+const idsOf = (messages: readonly Pick<Message, "id">[]): readonly MessageId[] =>
+  messages.map(({ id }) => id);
+
+/**
  * Gives unused slots back, except those of messages that hold one otherwise. Releasing the slot of a message that was
  * promoted, or inserted under the same id, meanwhile would let one message too many run.
  */

@@ -15,7 +15,7 @@ import {
 } from "@posthaste/ports";
 import { wakeLane } from "../publish/announce.ts";
 import { cancelMessages, type CancelPorts } from "../bulk/cancel.ts";
-import { grant, type GrantPorts } from "./grant.ts";
+import { grant, type GrantPorts, inRounds } from "./grant.ts";
 
 export type TurnPorts = {
   readonly queues: Queues;
@@ -35,20 +35,14 @@ export async function serveLane(ports: ServePorts, lane: LaneId): Promise<NextAl
   return at === undefined ? undefined : { source: ofQueue ? "record" : "flow", at };
 }
 
-/** A round gives a batch of turns, or cancels a batch that a deletion left. After this many rounds other lanes have their turn. */
-const roundsMax = 20;
-
 /** Gives the free turns of a queue. Returns when the first message that holds a turn and waits is due. */
-async function giveTurns(ports: ServePorts, id: QueueId): Promise<number | undefined> {
-  for (let round = 0; round < roundsMax; round++) {
+const giveTurns = (ports: ServePorts, id: QueueId): Promise<number | undefined> =>
+  inRounds(ports, id, async () => {
     const admitted = await admit(ports, id);
-    if (!admitted) return undefined;
+    if (!admitted) return { more: false };
     if (admitted.ended.length > 0) await cancelMessages(ports, admitted.tenant, admitted.ended);
-    else if (!admitted.more) return admitted.heldUntil;
-  }
-  await ports.bus.publish("scheduler.wake", [wakeLane(id, ports.clock.now())]);
-  return undefined;
-}
+    return hasMore(admitted) ? { more: true } : { more: false, wakeAt: admitted.heldUntil };
+  });
 
 /** Looks at a queue once, and reports the turns that it has given to schedulers and deliverers. */
 async function admit(ports: TurnPorts, id: QueueId): Promise<Admitted | undefined> {

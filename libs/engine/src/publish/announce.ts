@@ -15,6 +15,7 @@ import {
   type Clock,
   type EventBus,
   type Hint,
+  type Records,
   type Tracer,
   type WakeEvent,
 } from "@posthaste/ports";
@@ -73,9 +74,23 @@ export function announceInBackground(
 
 /** Announces a fan-out like `announceInBackground`, with a wake alone, since a fan-out is no message. */
 export function announceFanOut({ bus, clock }: AnnouncePorts, { shard }: FanOut): void {
-  bus
-    .publish("scheduler.wake", [{ shard, at: clock.now(), source: "fanOut" }])
-    .catch(() => undefined);
+  wakeSchedulers(bus, [{ shard, at: clock.now(), source: "fanOut" }]);
+}
+
+/** Inserts records that continue accepted work. Returns the ones that did not exist. */
+export async function insertAccepted(
+  { records }: { readonly records: Pick<Records, "insert"> },
+  made: readonly MessageRecord[],
+): Promise<readonly MessageRecord[]> {
+  if (made.length === 0) return [];
+  const inserts = made.map((record) => ({ record }));
+  const inserted = await records.insert(inserts, "accepted");
+  return made.filter((_, n) => inserted[n] === "inserted");
+}
+
+/** Tells schedulers of alarms, without waiting. The alarms are stored, so they ring late if nobody hears. */
+export function wakeSchedulers(bus: EventBus, wakes: readonly WakeEvent[]): void {
+  if (wakes.length > 0) bus.publish("scheduler.wake", wakes).catch(() => undefined);
 }
 
 /** Returns the wake of a lane that has a free slot or turn, or a new message in line. */

@@ -20,7 +20,7 @@ import {
   type Groups,
   type Records,
 } from "@posthaste/ports";
-import { announce, wakeLane } from "./announce.ts";
+import { announce, insertAccepted, wakeLane } from "./announce.ts";
 
 export type ExpandPorts = {
   readonly records: Records;
@@ -50,17 +50,7 @@ async function expandAll(ports: ExpandPorts, fanOut: Expanding): Promise<void> {
     const children = batch.children.map((child) =>
       accept(child, ports.clock.now(), !ports.bus.isUp()),
     );
-    const inserted =
-      children.length > 0
-        ? await ports.records.insert(
-            children.map((record) => ({ record })),
-            "accepted",
-          )
-        : [];
-    await announce(
-      ports,
-      children.filter((_, i) => inserted[i] === "inserted"),
-    );
+    await announce(ports, await insertAccepted(ports, children));
     const mine = await ports.fanOuts.advance(fanOut.id, upTo, batch.upTo, batch.done);
     // No message after a child gets a turn before all children up to that one are made.
     if (mine && fanOut.queue !== undefined)

@@ -17,7 +17,6 @@ import {
   type RunPart,
   partOf,
   unmarked,
-  type FlowId,
   leftOpen,
   runMessageId,
   leftDropped,
@@ -33,7 +32,8 @@ import {
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
-import { wakeLane } from "../publish/announce.ts";
+import { releaseSlots } from "../lanes/slots.ts";
+import { wakeLane, wakeSchedulers } from "../publish/announce.ts";
 import { isOfUseBefore } from "./append.ts";
 import { Deliveries, type DeliveryPorts, jsonBytes } from "./deliveries.ts";
 import { answerInvokers } from "./invoke.ts";
@@ -206,20 +206,11 @@ async function dropLeft(ports: DropPorts, ended: Run): Promise<void> {
     const some = names.slice(at, at + droppedAtOnce);
     const ids = some.map((name) => runMessageId(ended.root, name));
     const dropped = await records.drop(ended.tenant, ids);
-    const lanes = Map.groupBy(
-      dropped.flatMap(({ id, flow }) => (flow ? { id, flow } : [])),
-      ({ flow }) => flow,
+    const lanes = await releaseSlots(tokens, dropped);
+    wakeSchedulers(
+      bus,
+      lanes.map((lane) => wakeLane(lane, clock.now())),
     );
-    for (const [lane, those] of lanes)
-      await tokens
-        ?.release(
-          lane,
-          those.map(({ id }) => id),
-        )
-        .catch(() => undefined);
-    const wakes = [...lanes.keys()].map((lane: FlowId) => wakeLane(lane, clock.now()));
-    // A hint. If it is lost, the alarm of the lane rings.
-    if (wakes.length > 0) bus.publish("scheduler.wake", wakes).catch(() => undefined);
   }
 }
 

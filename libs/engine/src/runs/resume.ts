@@ -36,6 +36,7 @@ import {
   type RunPlan,
 } from "@posthaste/domain";
 import { type NextUse, type RunWrite } from "@posthaste/ports";
+import { wakeSchedulers } from "../publish/announce.ts";
 import { Deliveries } from "./deliveries.ts";
 import { startChild } from "./invoke.ts";
 import { passEventOn } from "./notify.ts";
@@ -83,9 +84,7 @@ export async function resumeRun(
   const { run } = started;
   if (started.kind === "known") return isMadeOf(run, failed) ? run : isActiveAlready;
   for (const { deadline } of work.waits)
-    bus
-      .publish("scheduler.wake", [{ shard: run.shard, at: deadline, source: "run" }])
-      .catch(() => undefined);
+    wakeSchedulers(bus, [{ shard: run.shard, at: deadline, source: "run" }]);
   await beginUnlessHeld(ports, run);
   await handLateOn(ports, failed);
   // The alarm of the run starts the children that are not started now.

@@ -25,6 +25,7 @@ import {
   waitsFor,
 } from "@posthaste/domain";
 import { type Decision, StoreError } from "@posthaste/ports";
+import { wakeSchedulers } from "../publish/announce.ts";
 import { isOfUseBefore, refusePending, runEnded, tooLong } from "./append.ts";
 import {
   addressOf,
@@ -95,9 +96,7 @@ export async function placeWait(
     if (placed === undefined) return runEnded();
     if (isFault(placed)) return placed;
     const at = ports.clock.now() + timeoutMs;
-    ports.bus
-      .publish("scheduler.wake", [{ shard: seen.shard, at, source: "run" }])
-      .catch(() => undefined);
+    wakeSchedulers(ports.bus, [{ shard: seen.shard, at, source: "run" }]);
     return undefined;
   }
   throw tooMany();

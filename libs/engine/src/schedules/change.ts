@@ -33,6 +33,7 @@ import {
   type Schedules,
   type TokenStore,
 } from "@posthaste/ports";
+import { wakeSchedulers } from "../publish/announce.ts";
 import { claimKeys, confirmKeys, type FindGone } from "../publish/deduplicate.ts";
 
 export type SchedulePorts = {
@@ -148,8 +149,5 @@ const withoutBody = ({ body: _, ...schedule }: WholeSchedule): Schedule => sched
 const changedByMany = (id: ScheduleId): Fault =>
   fault("overloaded", `schedule ${id} is being changed by too many calls at once; try again`);
 
-/** Sends a hint; the alarm in the store decides. */
-function wake(bus: EventBus, { shard, wakeAt }: Schedule): void {
-  if (wakeAt === undefined) return;
-  bus.publish("scheduler.wake", [{ shard, at: wakeAt, source: "schedule" }]).catch(() => undefined);
-}
+const wake = (bus: EventBus, { shard, wakeAt }: Schedule): void =>
+  wakeSchedulers(bus, wakeAt === undefined ? [] : [{ shard, at: wakeAt, source: "schedule" }]);

@@ -11,11 +11,11 @@ import {
   isFault,
   type LastSlot,
   limits,
+  portionsOf,
   type Schedule,
   slotId,
   stopped,
   storedCron,
-  unreachable,
   type WholeSchedule,
   elapsedMs,
 } from "@posthaste/domain";
@@ -27,8 +27,7 @@ import {
   type Telemetry,
   type Tenant,
 } from "@posthaste/ports";
-import { insertMessages, type SlotPorts } from "./messages.ts";
-import { type SlotMessage } from "./slot-message.ts";
+import { insertMessages, type SlotMessage, type SlotPorts } from "./messages.ts";
 
 export type FirePorts = SlotPorts & {
   readonly schedules: Schedules;
@@ -46,26 +45,12 @@ const slotsInARowMax = limits.slotLateMs / 60_000 + 2;
 
 /** Fires all due slots of `rung`, and the slots that were under way. A schedule that fails rings again. */
 export async function fireSchedules(ports: FirePorts, rung: readonly Schedule[]): Promise<void> {
-  for (const portion of portionsOf(rung)) {
+  const bounds = { bytesMax: limits.readBytesMax, countMax: portionMax };
+  for (const portion of portionsOf(rung, ({ bodyBytes }) => bodyBytes, bounds)) {
     let due = portion;
     for (let round = 0; round < slotsInARowMax && due.length > 0; round++)
       due = await fireOnce(ports, due);
   }
-}
-
-function portionsOf(schedules: readonly Schedule[]): readonly (readonly Schedule[])[] {
-  const portions: Schedule[][] = [];
-  let bytes = Infinity;
-  for (const schedule of schedules) {
-    const last = portions.at(-1);
-    bytes += schedule.bodyBytes;
-    if (last && last.length < portionMax && bytes <= limits.readBytesMax) last.push(schedule);
-    else {
-      portions.push([schedule]);
-      bytes = schedule.bodyBytes;
-    }
-  }
-  return portions;
 }
 
 /** Fires one slot of each schedule. Returns the schedules of which another slot is due. */
@@ -132,14 +117,7 @@ function firingAt(
   // again and again.
   const dueBy = Math.max(now, schedule.next ?? now);
   const firing = firingOf(schedule, cron, dueBy, slotLateMsMax);
-  switch (firing.kind) {
-    case "repeat":
-      return "repeat";
-    case "advance":
-      return firing;
-    default:
-      return unreachable(firing);
-  }
+  return firing.kind === "repeat" ? "repeat" : firing;
 }
 
 function reportSkipped(ports: FirePorts, schedule: Schedule, skipped: number): void {

@@ -6,18 +6,33 @@ import {
   type Fault,
   isFault,
   type LastSlot,
+  type MessageId,
   type MessageRecord,
   messageOf,
+  type PublishCommand,
   type TenantId,
+  type WholeSchedule,
 } from "@posthaste/domain";
-import { noTelemetry, type Queues, type Telemetry, type Tenant } from "@posthaste/ports";
+import {
+  noTelemetry,
+  type Queues,
+  type Telemetry,
+  type Tenant,
+  type Tracer,
+} from "@posthaste/ports";
 import { type AcceptPorts } from "../publish/accept.ts";
-import { announceTraced } from "../publish/announce.ts";
+import { announceTraced, insertAccepted } from "../publish/announce.ts";
 import { insertForGroup } from "../publish/group-publish.ts";
 import { enter } from "../publish/intake.ts";
-import { inSlotSpan } from "../trace.ts";
 import { makeQueues } from "../lanes/queues.ts";
-import { type SlotMessage } from "./slot-message.ts";
+
+/** The message of a slot, or the group publish. */
+export type SlotMessage = {
+  readonly schedule: WholeSchedule;
+  readonly slot: number;
+  readonly id: MessageId;
+  readonly command: PublishCommand;
+};
 
 export type SlotPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local"> & {
   readonly queues: Queues;
@@ -55,20 +70,32 @@ export async function insertMessages(
     return [id];
   };
   const made = await Promise.all(slots.map((slot) => inSlotSpan(tracer, slot, outcomeOf)));
-  await insertAll(ports, toUrls);
+  // The caller does not wait for hints; see `announceInBackground`.
+  announceTraced(ports, tracer, await insertAccepted(ports, toUrls)).catch(() => undefined);
   return made;
 }
 
-async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): Promise<void> {
-  if (records.length === 0) return;
-  const inserted = await ports.records.insert(
-    records.map((record) => ({ record })),
-    "accepted",
-  );
-  const fresh = records.filter((_, i) => inserted[i] === "inserted");
-  const { tracer } = ports.telemetry ?? noTelemetry;
-  // The caller does not wait for hints; see `announceInBackground`.
-  announceTraced(ports, tracer, fresh).catch(() => undefined);
+/** Runs `made` in the span of a slot. The slot begins a trace, if that is sampled, and its messages join it. */
+async function inSlotSpan(
+  tracer: Tracer,
+  slot: SlotMessage,
+  made: (slot: SlotMessage) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { command, id, schedule } = slot;
+  const span = tracer.isOn
+    ? tracer.start("schedule", {
+        kind: "producer",
+        attributes: {
+          "posthaste.tenant": command.tenant,
+          "posthaste.schedule.id": schedule.id,
+          "posthaste.message.id": id,
+        },
+      })
+    : undefined;
+  if (!span) return made(slot);
+  const outcome = await made({ ...slot, command: { ...command, trace: span.traceParent } });
+  span.end(isFault(outcome) ? { error: outcome.fault } : {});
+  return outcome;
 }
 
 async function fullTenants(

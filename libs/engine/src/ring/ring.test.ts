@@ -14,10 +14,18 @@ import {
 } from "@posthaste/domain";
 import { type RunStore } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant, newId } from "@posthaste/testing";
-import { insert, insertClaimed, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
-import { followUpSome } from "./follow-up/follow-up.ts";
+import {
+  insert,
+  insertClaimed,
+  listen,
+  open,
+  type Ports,
+  readIn,
+  rest,
+} from "../opened.fixture.ts";
+import { followUpSome } from "../follow-up/follow-up.ts";
 import { type Background, type BatchKind, ringOnce, type Round, sourcesToRing } from "./ring.ts";
-import { ringRuns } from "./runs/ring.ts";
+import { ringRuns } from "../runs/ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { flowId, type LaneId, limits, messageId } from "@posthaste/domain";
 import { anotherTenant, aTenant, virtualClock } from "@posthaste/testing";
 import { expectAllGivenBack, heldByWork } from "@posthaste/testing/give-back";
-import { type BatchKind } from "../ring.ts";
+import { type BatchKind } from "./ring.ts";
 import { type BackgroundParts, BackgroundWork } from "./background.ts";
 
 const lane = flowId("flow:t:key");

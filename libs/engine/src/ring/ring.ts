@@ -12,12 +12,12 @@ import {
   unreachable,
 } from "@posthaste/domain";
 import { type Alarms, type Hint, type Log } from "@posthaste/ports";
-import { type BulkPorts, continueBulkActions } from "./bulk/bulk-actions.ts";
-import { expandStored, type ExpandPorts } from "./publish/fan-out.ts";
-import { followUp, type FollowUpPorts, type Outbox } from "./follow-up/follow-up.ts";
-import { type FirePorts, fireSchedules } from "./schedules/fire.ts";
-import { ringRuns } from "./runs/ring.ts";
-import { type ServePorts } from "./lanes/turns.ts";
+import { type BulkPorts, continueBulkActions } from "../bulk/bulk-actions.ts";
+import { expandStored, type ExpandPorts } from "../publish/fan-out.ts";
+import { followUp, type FollowUpPorts, type Outbox } from "../follow-up/follow-up.ts";
+import { type FirePorts, fireSchedules } from "../schedules/fire.ts";
+import { ringRuns } from "../runs/ring.ts";
+import { type ServePorts } from "../lanes/turns.ts";
 
 export type RingPorts = FollowUpPorts &
   ServePorts &

@@ -4,7 +4,7 @@
  */
 import { type LaneId, limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
-import { type Background, type BatchKind } from "../ring.ts";
+import { type Background, type BatchKind } from "./ring.ts";
 import { LanesInLine } from "./lanes-in-line.ts";
 
 export type BackgroundParts = {

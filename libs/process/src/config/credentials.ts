@@ -2,37 +2,26 @@
 import { dialects } from "@posthaste/domain";
 import { isPublicSecret, userOf } from "@posthaste/http";
 import { z } from "zod";
-import { type Rule, variables } from "./variable.ts";
+import { environmentName, type Rule, together, variables } from "./variable.ts";
 import { printable } from "./values.ts";
 
 const subject = "Credentials";
 const tokenLengthMin = 32;
 const passwordLengthMin = 16;
 
-const signingKey = () => printable(32, 128).optional();
-const signingKeyRule = "32 to 128 printable characters without spaces";
+const signingKey = (summary: string) =>
+  printable(32, 128, { subject, secret: true, summary }).optional();
 
 export const credentialsShape = {
-  token: printable(1, 1_024)
-    .optional()
-    .register(variables, {
-      subject,
-      secret: true,
-      rule: "1 to 1024 printable characters without spaces",
-      summary: `The first tenant's token. In production it must be set, with ${tokenLengthMin} characters or more. Workflow clients require the base64 of \`{"UserID":"…","Password":"…"}\`, with a password of ${passwordLengthMin} characters or more.`,
-    }),
-  signingKeyCurrent: signingKey().register(variables, {
+  token: printable(1, 1_024, {
     subject,
     secret: true,
-    rule: signingKeyRule,
-    summary: "The key that signs deliveries. In production it must be set.",
-  }),
-  signingKeyNext: signingKey().register(variables, {
-    subject,
-    secret: true,
-    rule: signingKeyRule,
-    summary: "The key that follows at the next rotation. In production it must be set.",
-  }),
+    summary: `The first tenant's token. In production it must be set, with ${tokenLengthMin} characters or more. Workflow clients require the base64 of \`{"UserID":"…","Password":"…"}\`, with a password of ${passwordLengthMin} characters or more.`,
+  }).optional(),
+  signingKeyCurrent: signingKey("The key that signs deliveries. In production it must be set."),
+  signingKeyNext: signingKey(
+    "The key that follows at the next rotation. In production it must be set.",
+  ),
   dialect: z.enum(dialects).register(variables, {
     subject,
     rule: "service or upstash",
@@ -42,19 +31,13 @@ export const credentialsShape = {
   }),
 };
 
-const names = [
-  ["token", "POSTHASTE_TOKEN"],
-  ["signingKeyCurrent", "POSTHASTE_SIGNING_KEY_CURRENT"],
-  ["signingKeyNext", "POSTHASTE_SIGNING_KEY_NEXT"],
-] as const;
-
 export const credentialRules: readonly Rule[] = [
   {
     keys: ["profile", "token", "signingKeyCurrent", "signingKeyNext"],
     problemsOf: ({ profile, ...values }) => {
       if (profile !== "production") return [];
-      return names.flatMap(([key, name]) => {
-        const value = values[key];
+      return ["token", "signingKeyCurrent", "signingKeyNext"].flatMap((key) => {
+        const [name, value] = [environmentName(key), values[key]];
         if (value === undefined)
           return [`${name} is not set: the production profile requires its own`];
         return typeof value === "string" && isPublicSecret(value)
@@ -81,11 +64,9 @@ export const credentialRules: readonly Rule[] = [
   },
   {
     keys: ["signingKeyCurrent", "signingKeyNext"],
-    problemsOf: ({ profile, signingKeyCurrent, signingKeyNext }) =>
-      profile === "dev" && (signingKeyCurrent === undefined) !== (signingKeyNext === undefined)
-        ? [
-            "POSTHASTE_SIGNING_KEY_CURRENT and POSTHASTE_SIGNING_KEY_NEXT go together: set both or none",
-          ]
+    problemsOf: (values, texts) =>
+      values["profile"] === "dev"
+        ? together("signingKeyCurrent", "signingKeyNext").problemsOf(values, texts)
         : [],
   },
 ];

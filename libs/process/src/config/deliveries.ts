@@ -15,37 +15,32 @@ export const destinationsShape = {
 
 export const deliveriesShape = {
   ...destinationsShape,
-  maxInFlight: wholeNumber(1, 100_000).register(variables, {
+  maxInFlight: wholeNumber(1, 100_000, {
     subject,
-    rule: "a whole number from 1 to 100000",
     summary:
       "Limit of attempts at once in this process that began less than a second ago. Each may hold a connection.",
     default: "1000",
   }),
-  maxWaiting: wholeNumber(1, 1_000_000).register(variables, {
+  maxWaiting: wholeNumber(1, 1_000_000, {
     subject,
-    rule: "a whole number from 1 to 1000000",
     summary:
       "Limit of attempts at once in this process that began earlier and wait for their answer, in addition. Each holds a connection, and 64 KiB.",
     default: "10000",
   }),
-  maxPerOrigin: wholeNumber(1, 10_000).register(variables, {
+  maxPerOrigin: wholeNumber(1, 10_000, {
     subject,
-    rule: "a whole number from 1 to 10000",
     summary:
       "Limit of attempts of one tenant at once to one origin (scheme, host and port) from this process; for all tenants together a third more. An attempt that runs for longer than a minute does not count.",
     default: "100",
   }),
-  maxInFlightMib: wholeNumber(1, 65_536).register(variables, {
+  maxInFlightMib: wholeNumber(1, 65_536, {
     subject,
-    rule: "a whole number from 1 to 65536",
     summary:
       "MiB of bodies that attempts hold in memory at once in this process. Bodies of up to 32 KiB are not counted.",
     default: "128",
   }),
-  maxInlineHistoryKib: wholeNumber(1, 1_048_576).register(variables, {
+  maxInlineHistoryKib: wholeNumber(1, 1_048_576, {
     subject,
-    rule: "a whole number from 1 to 1048576",
     summary:
       "KiB of a run's history that are sent with a step to a client that can fetch the history. A longer history is fetched by the client: platforms refuse large requests.",
     default: "3072",

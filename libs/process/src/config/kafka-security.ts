@@ -1,24 +1,17 @@
 /** How a process authenticates to the brokers, and the brokers to it. */
 import { z } from "zod";
-import { environmentName, type Rule, variables } from "./variable.ts";
-import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
-import { httpsUrl, httpsUrlRule, printable } from "./values.ts";
+import { environmentName, type Rule, together, variables } from "./variable.ts";
+import { tlsCa, tlsCertificate, tlsKey, tlsRules } from "./tls.ts";
+import { httpsUrl, httpsUrlRule, onOff, printable } from "./values.ts";
 
 const subject = "Kafka, Redis and MongoDB";
 
-const printableRule = (lengthMax: number) =>
-  `1 to ${lengthMax} printable characters without spaces`;
-
 export const kafkaSecurityShape = {
-  kafkaTls: z
-    .enum(["on", "off"])
-    .transform((value) => value === "on")
-    .register(variables, {
-      subject,
-      rule: "on or off",
-      summary: "TLS to the brokers.",
-      default: "off",
-    }),
+  kafkaTls: onOff({
+    subject,
+    summary: "TLS to the brokers.",
+    default: "off",
+  }),
   kafkaTlsCa: tlsCa("Kafka"),
   kafkaTlsCertificate: tlsCertificate("Kafka"),
   kafkaTlsKey: tlsKey("Kafka"),
@@ -31,42 +24,30 @@ export const kafkaSecurityShape = {
         "How the brokers authenticate this process (SASL): a user and a password; a token of an OpenID provider; or the role of this process at AWS, for MSK.",
       default: "scram-sha-512",
     }),
-  kafkaUser: printable(1, 255)
-    .optional()
-    .register(variables, {
-      subject,
-      rule: printableRule(255),
-      summary: "The user at the brokers. Not set: the brokers ask for no user.",
-    }),
-  kafkaPassword: printable(1, 255)
-    .optional()
-    .register(variables, {
-      subject,
-      secret: true,
-      rule: printableRule(255),
-      summary: "Its password.",
-    }),
+  kafkaUser: printable(1, 255, {
+    subject,
+    summary: "The user at the brokers. Not set: the brokers ask for no user.",
+  }).optional(),
+  kafkaPassword: printable(1, 255, {
+    subject,
+    secret: true,
+    summary: "Its password.",
+  }).optional(),
   kafkaOauthTokenUrl: httpsUrl().optional().register(variables, {
     subject,
     rule: httpsUrlRule,
     summary:
       "With `oauthbearer`: the token endpoint of the provider, which answers to client credentials.",
   }),
-  kafkaOauthClientId: printable(1, 512)
-    .optional()
-    .register(variables, {
-      subject,
-      rule: printableRule(512),
-      summary: "With `oauthbearer`: the id under which the provider knows this installation.",
-    }),
-  kafkaOauthClientSecret: printable(1, 1_024)
-    .optional()
-    .register(variables, {
-      subject,
-      secret: true,
-      rule: printableRule(1_024),
-      summary: "Its secret.",
-    }),
+  kafkaOauthClientId: printable(1, 512, {
+    subject,
+    summary: "With `oauthbearer`: the id under which the provider knows this installation.",
+  }).optional(),
+  kafkaOauthClientSecret: printable(1, 1_024, {
+    subject,
+    secret: true,
+    summary: "Its secret.",
+  }).optional(),
   kafkaOauthScope: z
     .string()
     .max(512)
@@ -84,25 +65,10 @@ const oauth = ["kafkaOauthTokenUrl", "kafkaOauthClientId", "kafkaOauthClientSecr
 const oauthToo = [...oauth, "kafkaOauthScope"];
 
 export const kafkaSecurityRules: readonly Rule[] = [
-  {
-    keys: ["kafkaUser", "kafkaPassword"],
-    problemsOf: ({ kafkaUser, kafkaPassword }) =>
-      (kafkaUser === undefined) === (kafkaPassword === undefined)
-        ? []
-        : ["POSTHASTE_KAFKA_USER and POSTHASTE_KAFKA_PASSWORD go together: set both or none"],
-  },
-  ...tlsRules("Kafka", {
-    ca: "kafkaTlsCa",
-    certificate: "kafkaTlsCertificate",
-    key: "kafkaTlsKey",
-  }),
-  {
-    keys: ["kafkaTls", "kafkaTlsCa", "kafkaTlsCertificate"],
-    problemsOf: ({ kafkaTls }, { kafkaTlsCa, kafkaTlsCertificate }) =>
-      kafkaTls === false && (kafkaTlsCa ?? kafkaTlsCertificate) !== undefined
-        ? [tlsThough("Kafka", "POSTHASTE_KAFKA_TLS is off")]
-        : [],
-  },
+  together("kafkaUser", "kafkaPassword"),
+  ...tlsRules("Kafka", "kafkaTls", (tls) =>
+    tls === false ? "POSTHASTE_KAFKA_TLS is off" : undefined,
+  ),
   {
     keys: ["kafkaMechanism", "kafkaUser", ...oauthToo],
     problemsOf: ({ kafkaMechanism: mechanism }, texts) =>

@@ -18,9 +18,8 @@ const host = z
   });
 
 const port = (defaultPort: string) =>
-  wholeNumber(0, portMax).register(variables, {
+  wholeNumber(0, portMax, {
     subject,
-    rule: `a whole number from 0 to ${portMax}`,
     summary:
       "The port to listen on. The standalone also takes the next two, for the catcher and the management API. 0: any free ports.",
     default: defaultPort,

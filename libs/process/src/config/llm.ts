@@ -19,11 +19,10 @@ export const llmShape = {
 };
 
 export const llmKeyShape = {
-  llmKey: printable(1, 4_096).optional().register(variables, {
+  llmKey: printable(1, 4_096, {
     subject,
     secret: true,
-    rule: "1 to 4096 printable characters without spaces",
     summary:
       "The bearer token sent to the provider, unless the message forwards its own Authorization.",
-  }),
+  }).optional(),
 };

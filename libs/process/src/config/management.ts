@@ -1,7 +1,7 @@
 /** The credentials of the management API: of the admin, and of operators with fewer rights. */
 import { type OperatorRole } from "@posthaste/domain";
 import { z } from "zod";
-import { type Rule, variableOf, variables } from "./variable.ts";
+import { environmentName, type Rule, together, variableOf, variables } from "./variable.ts";
 import { printable } from "./values.ts";
 
 const subject = "Management";
@@ -56,14 +56,11 @@ export const managementShape = {
       rule: "1 to 255 characters without a colon",
       summary: `${userSummary} Not set: the API is off.`,
     }),
-  managementPassword: printable(1, 255)
-    .optional()
-    .register(variables, {
-      subject,
-      secret: true,
-      rule: "1 to 255 printable characters without spaces",
-      summary: `The password of that user; in production ${passwordLengthMin} characters or more.`,
-    }),
+  managementPassword: printable(1, 255, {
+    subject,
+    secret: true,
+    summary: `The password of that user; in production ${passwordLengthMin} characters or more.`,
+  }).optional(),
   ...operatorsShape,
 };
 
@@ -72,9 +69,7 @@ export const managementProcessShape = {
   managementUser: managementShape.managementUser
     .unwrap()
     .register(variables, { ...variableOf(managementShape.managementUser), summary: userSummary }),
-  managementPassword: managementShape.managementPassword
-    .unwrap()
-    .register(variables, variableOf(managementShape.managementPassword)),
+  managementPassword: managementShape.managementPassword.unwrap(),
   ...operatorsShape,
 };
 
@@ -97,15 +92,7 @@ export function operatorsOf({
 }
 
 export const managementRules: readonly Rule[] = [
-  {
-    keys: ["managementUser", "managementPassword"],
-    problemsOf: ({ managementUser, managementPassword }) =>
-      (managementUser === undefined) === (managementPassword === undefined)
-        ? []
-        : [
-            "POSTHASTE_MANAGEMENT_USER and POSTHASTE_MANAGEMENT_PASSWORD go together: set both or none",
-          ],
-  },
+  together("managementUser", "managementPassword"),
   {
     keys: ["profile", "managementPassword"],
     problemsOf: ({ profile, managementPassword }) =>
@@ -120,9 +107,9 @@ export const managementRules: readonly Rule[] = [
   {
     keys: ["managementUser", "managementOperators", "managementViewers"],
     problemsOf: (_, { managementUser, ...texts }) =>
-      Object.entries(names).flatMap(([key, name]) =>
+      lists.flatMap((key) =>
         texts[key] !== undefined && managementUser === undefined
-          ? [`POSTHASTE_MANAGEMENT_USER is not set: ${name} requires it`]
+          ? [`POSTHASTE_MANAGEMENT_USER is not set: ${environmentName(key)} requires it`]
           : [],
       ),
   },
@@ -140,12 +127,12 @@ export const managementRules: readonly Rule[] = [
   },
   {
     keys: ["profile", "managementOperators", "managementViewers"],
-    problemsOf: ({ profile, ...lists }) =>
-      Object.entries(names).flatMap(([key, name]) =>
+    problemsOf: ({ profile, ...values }) =>
+      lists.flatMap((key) =>
         profile === "production" &&
-        credentialsIn(lists[key]).some(({ password }) => password.length < passwordLengthMin)
+        credentialsIn(values[key]).some(({ password }) => password.length < passwordLengthMin)
           ? [
-              `${name}: each password must have ${passwordLengthMin} characters or more in production`,
+              `${environmentName(key)}: each password must have ${passwordLengthMin} characters or more in production`,
             ]
           : [],
       ),
@@ -153,9 +140,5 @@ export const managementRules: readonly Rule[] = [
 ];
 
 const listOfCredentials = z.array(z.object({ user: z.string(), password: z.string() })).catch([]);
+const lists = ["managementOperators", "managementViewers"];
 const credentialsIn = (list: unknown) => listOfCredentials.parse(list);
-
-const names = {
-  managementOperators: "POSTHASTE_MANAGEMENT_OPERATORS",
-  managementViewers: "POSTHASTE_MANAGEMENT_VIEWERS",
-} as const;

@@ -7,7 +7,7 @@ import {
   tokenScopeFrom,
 } from "@posthaste/domain";
 import { z } from "zod";
-import { type Rule, variables } from "./variable.ts";
+import { environmentName, type Rule, variables } from "./variable.ts";
 import { httpsUrl, httpsUrlRule, printable } from "./values.ts";
 
 const subject = "Console";
@@ -62,17 +62,15 @@ export const oidcShape = {
     summary:
       "The issuer of the OpenID provider by which people sign in to the console, exactly as the provider publishes it under `/.well-known/openid-configuration`.",
   }),
-  oidcClientId: printable(1, 512).optional().register(variables, {
+  oidcClientId: printable(1, 512, {
     subject,
-    rule: "1 to 512 printable characters without spaces",
     summary: "The id under which the provider knows this installation.",
-  }),
-  oidcClientSecret: printable(1, 1_024).optional().register(variables, {
+  }).optional(),
+  oidcClientSecret: printable(1, 1_024, {
     subject,
     secret: true,
-    rule: "1 to 1024 printable characters without spaces",
     summary: "The secret of that id. Not set: a public client, which PKCE alone protects.",
-  }),
+  }).optional(),
   oidcScopes: z
     .string()
     .max(512)
@@ -84,9 +82,8 @@ export const oidcShape = {
         "The scopes to ask the provider for. Some providers return groups only if a scope asks for them.",
       default: "openid",
     }),
-  oidcGroupsClaim: printable(1, 256).register(variables, {
+  oidcGroupsClaim: printable(1, 256, {
     subject,
-    rule: "1 to 256 printable characters without spaces",
     summary:
       "The claim that holds a user's groups, as a list or one text, in the ID token or in the provider's answer about the user.",
     default: "groups",
@@ -123,32 +120,25 @@ export const oidcOperatorsShape = {
   }),
 };
 
-type Needed = readonly [key: string, name: string];
-const ofProvider: readonly Needed[] = [
-  ["oidcIssuer", "POSTHASTE_OIDC_ISSUER"],
-  ["oidcClientId", "POSTHASTE_OIDC_CLIENT_ID"],
-];
-
 /** A list of groups requires the provider and the console's address. */
-const wanting = (of: string, name: string, url: Needed): Rule => {
-  const needed = [...ofProvider, url];
+const wanting = (groups: string, url: string): Rule => {
+  const needed = ["oidcIssuer", "oidcClientId", url];
   return {
-    keys: [of, ...needed.map(([key]) => key)],
+    keys: [groups, ...needed],
     problemsOf: (_, texts) =>
-      texts[of] === undefined
+      texts[groups] === undefined
         ? []
         : needed
-            .filter(([key]) => texts[key] === undefined)
-            .map(([, missing]) => `${missing} is not set: ${name} requires it`),
+            .filter((key) => texts[key] === undefined)
+            .map(
+              (key) => `${environmentName(key)} is not set: ${environmentName(groups)} requires it`,
+            ),
   };
 };
 
 export const oidcRules: readonly Rule[] = [
-  wanting("oidcTenants", "POSTHASTE_OIDC_TENANTS", ["consoleUrl", "POSTHASTE_CONSOLE_URL"]),
-  wanting("oidcOperators", "POSTHASTE_OIDC_OPERATORS", [
-    "managementConsoleUrl",
-    "POSTHASTE_MANAGEMENT_CONSOLE_URL",
-  ]),
+  wanting("oidcTenants", "consoleUrl"),
+  wanting("oidcOperators", "managementConsoleUrl"),
   {
     keys: ["oidcIssuer", "oidcTenants", "oidcOperators"],
     problemsOf: (_, { oidcIssuer, oidcOperators, oidcTenants }) =>

@@ -28,9 +28,8 @@ const logShape = {
 
 const shared = {
   ...logShape,
-  drainSeconds: wholeNumber(0, drainSecondsMax).register(variables, {
+  drainSeconds: wholeNumber(0, drainSecondsMax, {
     subject,
-    rule: `a whole number from 0 to ${drainSecondsMax}`,
     summary:
       "How long running requests and attempts may continue after SIGTERM. Aborted attempts are repeated later.",
     default: "25",

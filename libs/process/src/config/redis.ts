@@ -1,6 +1,6 @@
 /** Redis: its address, and how to connect. The standalone reads none of these variables. */
 import { z } from "zod";
-import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
+import { tlsCa, tlsCertificate, tlsKey, tlsRules } from "./tls.ts";
 import { address, printable, wholeNumber } from "./values.ts";
 import { type Rule, variables } from "./variable.ts";
 
@@ -24,23 +24,20 @@ export const tokensShape = {
       "The kind of servers at that address: one server, nodes of a Redis Cluster, or sentinels, which name the master. Change it only while no service runs.",
     default: "single",
   }),
-  redisMaster: printable(1, 255).register(variables, {
+  redisMaster: printable(1, 255, {
     subject,
-    rule: "1 to 255 printable characters without spaces",
     summary: "The name under which the sentinels know the master.",
     default: "mymaster",
   }),
-  redisSentinelUser: printable(1, 255).optional().register(variables, {
+  redisSentinelUser: printable(1, 255, {
     subject,
-    rule: "1 to 255 printable characters without spaces",
     summary: "The user at the sentinels; user and password of the servers are in the address.",
-  }),
-  redisSentinelPassword: printable(1, 255).optional().register(variables, {
+  }).optional(),
+  redisSentinelPassword: printable(1, 255, {
     subject,
     secret: true,
-    rule: "1 to 255 printable characters without spaces",
     summary: "The password at the sentinels. Not set: the sentinels ask for no password.",
-  }),
+  }).optional(),
   redisTlsCa: tlsCa("Redis"),
   redisTlsCertificate: tlsCertificate("Redis"),
   redisTlsKey: tlsKey("Redis"),
@@ -50,19 +47,18 @@ export const tokensShape = {
     summary: "The prefix of all keys.",
     default: "posthaste:",
   }),
-  redisBudgetMs: wholeNumber(1, 10_000).register(variables, {
+  redisBudgetMs: wholeNumber(1, 10_000, {
     subject,
-    rule: "a whole number from 1 to 10000",
     summary:
       "How many milliseconds Redis has for an answer before it counts as away: publishes that ask for deduplication get 503, and flow-controlled messages wait.",
     default: "50",
   }),
-  redisConnectMs: wholeNumber(10, 60_000).optional().register(variables, {
+  redisConnectMs: wholeNumber(10, 60_000, {
     subject,
     rule: "a whole number from 10 to 60000, and POSTHASTE_REDIS_BUDGET_MS at least",
     summary:
       "How many milliseconds connecting to Redis may take, with TLS and the question to the sentinels before it. Connecting is repeated forever. Not set: 2000, or POSTHASTE_REDIS_BUDGET_MS where that is more.",
-  }),
+  }).optional(),
 };
 
 export const redisRules: readonly Rule[] = [
@@ -89,18 +85,11 @@ export const redisRules: readonly Rule[] = [
         ? ["POSTHASTE_REDIS_CONNECT_MS must not be less than POSTHASTE_REDIS_BUDGET_MS"]
         : [],
   },
-  ...tlsRules("Redis", {
-    ca: "redisTlsCa",
-    certificate: "redisTlsCertificate",
-    key: "redisTlsKey",
-  }),
-  {
-    keys: ["redisUrl", "redisTlsCa", "redisTlsCertificate"],
-    problemsOf: ({ redisUrl }, { redisTlsCa, redisTlsCertificate }) =>
-      String(redisUrl).startsWith("redis:") && (redisTlsCa ?? redisTlsCertificate) !== undefined
-        ? [tlsThough("Redis", "POSTHASTE_REDIS_URL begins with redis: and not with rediss:")]
-        : [],
-  },
+  ...tlsRules("Redis", "redisUrl", (url) =>
+    String(url).startsWith("redis:")
+      ? "POSTHASTE_REDIS_URL begins with redis: and not with rediss:"
+      : undefined,
+  ),
 ];
 
 const host = /^(?:[0-9A-Za-z._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;

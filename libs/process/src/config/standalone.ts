@@ -1,6 +1,7 @@
 /** Variables of the standalone alone: its directory and the catcher. */
 import { z } from "zod";
 import { sealingShape } from "./stores.ts";
+import { onOff } from "./values.ts";
 import { variableOf, variables } from "./variable.ts";
 
 const subject = "Standalone";
@@ -16,15 +17,11 @@ export const standaloneShape = {
       summary: "The directory of the embedded store, which is made if it does not exist.",
       default: "./.posthaste",
     }),
-  catcher: z
-    .enum(["on", "off"])
-    .transform((value) => value === "on")
-    .register(variables, {
-      subject,
-      rule: "on or off",
-      summary: "A destination for trying deliveries, on the next port, which prints each request.",
-      default: { dev: "on", production: "off" },
-    }),
+  catcher: onOff({
+    subject,
+    summary: "A destination for trying deliveries, on the next port, which prints each request.",
+    default: { dev: "on", production: "off" },
+  }),
   sealingKeys: sealingShape.sealingKeys.optional().register(variables, {
     ...sealing,
     summary: `${sealing.summary} If not set, the standalone makes a key, and keeps it as \`sealing.key\` in its data directory.`,

@@ -1,10 +1,10 @@
 /** The servers of the distributed shape. The standalone reads none of these variables. */
 import { z } from "zod";
 import { kafkaSecurityRules, kafkaSecurityShape } from "./kafka-security.ts";
-import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
+import { tlsCa, tlsCertificate, tlsKey, tlsRules } from "./tls.ts";
 import { redisRules } from "./redis.ts";
 import { type Rule, variables } from "./variable.ts";
-import { address, wholeNumber } from "./values.ts";
+import { address, onOff, wholeNumber } from "./values.ts";
 
 const subject = "Kafka, Redis and MongoDB";
 const brokersMax = 64;
@@ -17,16 +17,12 @@ const heavyBelowPatienceMs = 100;
 
 /** For services that insert messages. */
 export const namedDeliveryShape = {
-  kafkaBodies: z
-    .enum(["on", "off"])
-    .transform((value) => value === "on")
-    .register(variables, {
-      subject,
-      rule: "on or off",
-      summary:
-        "Whether small messages that are due at once are handed to a deliverer over Kafka, with their bodies and forwarded headers. `off`: no topic holds a body, and each such message costs one more claim and one more read.",
-      default: "on",
-    }),
+  kafkaBodies: onOff({
+    subject,
+    summary:
+      "Whether small messages that are due at once are handed to a deliverer over Kafka, with their bodies and forwarded headers. `off`: no topic holds a body, and each such message costs one more claim and one more read.",
+    default: "on",
+  }),
 };
 
 export const busShape = {
@@ -49,46 +45,37 @@ export const busShape = {
       summary: "The prefix of the names of all topics and consumer groups.",
       default: "posthaste.",
     }),
-  kafkaPartitions: wholeNumber(1, 64).register(variables, {
+  kafkaPartitions: wholeNumber(1, 64, {
     subject,
-    rule: "a whole number from 1 to 64",
     summary:
       "Partitions of a topic when it is made: the most instances of a service that share its work.",
     default: "16",
   }),
-  kafkaReplication: wholeNumber(1, 16).optional().register(variables, {
+  kafkaReplication: wholeNumber(1, 16, {
     subject,
-    rule: "a whole number from 1 to 16",
     summary:
       "Replicas of a topic when it is made; with 3 or more its `min.insync.replicas` is 2, else 1. Not set: both are the brokers' defaults.",
-  }),
-  kafkaSessionMs: wholeNumber(1_000, 300_000).register(variables, {
+  }).optional(),
+  kafkaSessionMs: wholeNumber(1_000, 300_000, {
     subject,
-    rule: "a whole number from 1000 to 300000",
     summary:
       "A process whose heartbeats stop for this many milliseconds loses its partitions to others. Between `group.min.session.timeout.ms` and `group.max.session.timeout.ms` of the brokers.",
     default: "6000",
   }),
-  kafkaRequestMs: wholeNumber(1_000, 20_000).register(variables, {
+  kafkaRequestMs: wholeNumber(1_000, 20_000, {
     subject,
-    rule: "a whole number from 1000 to 20000",
     summary:
       "How many milliseconds a broker has for an answer before the request fails and the connection is made anew. Above the longest pause of a healthy broker; at most the 20 seconds that connecting may take. A heartbeat is of no use after `POSTHASTE_KAFKA_SESSION_MS`, and a publish waits 10 seconds for its facts at the longest.",
     default: "10000",
   }),
-  kafkaProvision: z
-    .enum(["on", "off"])
-    .transform((value) => value === "on")
-    .register(variables, {
-      subject,
-      rule: "on or off",
-      summary:
-        "Whether missing topics are made, and topics with too few partitions get more. `off`: an administrator makes them ([kafka.md](kafka.md)); a process compares them with its needs, logs what is wrong, and waits.",
-      default: "on",
-    }),
-  kafkaRetentionHours: wholeNumber(1, 8_760).register(variables, {
+  kafkaProvision: onOff({
     subject,
-    rule: "a whole number from 1 to 8760",
+    summary:
+      "Whether missing topics are made, and topics with too few partitions get more. `off`: an administrator makes them ([kafka.md](kafka.md)); a process compares them with its needs, logs what is wrong, and waits.",
+    default: "on",
+  }),
+  kafkaRetentionHours: wholeNumber(1, 8_760, {
+    subject,
     summary: "For how many hours a topic keeps its events, set when it is made.",
     default: "168",
   }),
@@ -111,29 +98,25 @@ export const documentsShape = {
       summary: "The database in MongoDB.",
       default: "posthaste",
     }),
-  mongodbPool: wholeNumber(1, 1_000).register(variables, {
+  mongodbPool: wholeNumber(1, 1_000, {
     subject,
-    rule: "a whole number from 1 to 1000",
     summary:
       "Connections of this process for inserts, claims, settles and single reads. A call waits for a connection for `POSTHASTE_MONGODB_PATIENCE_MS`, and is then refused as overloaded.",
     default: "20",
   }),
-  mongodbHeavyPool: wholeNumber(listsOfTenantMax, 1_000).register(variables, {
+  mongodbHeavyPool: wholeNumber(listsOfTenantMax, 1_000, {
     subject,
-    rule: `a whole number from ${listsOfTenantMax} to 1000`,
     summary: `Further connections for lists, counts and walks; each tenant may use ${listsOfTenantMax} at once.`,
     default: "8",
   }),
-  mongodbPatienceMs: wholeNumber(2_100, 60_000).register(variables, {
+  mongodbPatienceMs: wholeNumber(2_100, 60_000, {
     subject,
-    rule: "a whole number from 2100 to 60000",
     summary:
       "How many milliseconds a call is repeated while no primary answers, or waits for a connection. Also the bound of connecting, of finding a primary and of a write concern; a connection may be silent for four times as long. During an outage of MongoDB callers get an answer after this time.",
     default: "2500",
   }),
-  mongodbHeavyMs: wholeNumber(100, 59_900).register(variables, {
+  mongodbHeavyMs: wholeNumber(100, 59_900, {
     subject,
-    rule: "a whole number from 100 to 59900",
     summary: `How many milliseconds MongoDB works on one list, count or step of a walk (\`maxTimeMS\`); a longer one reads fewer rows, or is refused. At least ${heavyBelowPatienceMs} below \`POSTHASTE_MONGODB_PATIENCE_MS\`, since a caller would not wait longer.`,
     default: "2000",
   }),
@@ -180,18 +163,8 @@ export const storeRules: readonly Rule[] = [
           ]
         : [],
   },
-  ...tlsRules("MongoDB", {
-    ca: "mongodbTlsCa",
-    certificate: "mongodbTlsCertificate",
-    key: "mongodbTlsKey",
+  ...tlsRules("MongoDB", "mongodbUri", (uri) => {
+    const [off] = /[?&](?:tls|ssl)=false(?=&|$)/i.exec(String(uri)) ?? [];
+    return off && `POSTHASTE_MONGODB_URI says ${off.slice(1)}`;
   }),
-  {
-    keys: ["mongodbUri", "mongodbTlsCa", "mongodbTlsCertificate"],
-    problemsOf: ({ mongodbUri }, { mongodbTlsCa, mongodbTlsCertificate }) => {
-      const [off] = /[?&](?:tls|ssl)=false(?=&|$)/i.exec(String(mongodbUri)) ?? [];
-      return off !== undefined && (mongodbTlsCa ?? mongodbTlsCertificate) !== undefined
-        ? [tlsThough("MongoDB", `POSTHASTE_MONGODB_URI says ${off.slice(1)}`)]
-        : [];
-    },
-  },
 ];

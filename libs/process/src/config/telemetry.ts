@@ -59,32 +59,26 @@ const standardShape = {
   otelTracesExporter: exporter("traces"),
   otelMetricsExporter: exporter("metrics"),
   otelLogsExporter: exporter("lines of the log"),
-  otelMetricExportInterval: wholeNumber(intervalMsMin, intervalMsMax).register(variables, {
+  otelMetricExportInterval: wholeNumber(intervalMsMin, intervalMsMax, {
     subject,
-    rule: `a whole number from ${intervalMsMin} to ${intervalMsMax}`,
     summary: "How many milliseconds pass between two sends of metrics.",
     default: "60000",
   }),
 };
 
 export const telemetryShape = {
-  metricsPort: wholeNumber(0, portMax)
-    .optional()
-    .register(variables, {
-      subject,
-      rule: `a whole number from 0 to ${portMax}`,
-      summary:
-        "The port of `/metrics` for Prometheus, on the address of `POSTHASTE_HOST`. 0: any free port. Not set: metrics are not served.",
-    }),
-  metricsToken: printable(metricsTokenLengthMin, 255)
-    .optional()
-    .register(variables, {
-      subject,
-      secret: true,
-      rule: `${metricsTokenLengthMin} to 255 printable ASCII characters without spaces`,
-      summary:
-        "The token that reads `/metrics`: `Authorization: Bearer …`. Not set: no token is needed.",
-    }),
+  metricsPort: wholeNumber(0, portMax, {
+    subject,
+    summary:
+      "The port of `/metrics` for Prometheus, on the address of `POSTHASTE_HOST`. 0: any free port. Not set: metrics are not served.",
+  }).optional(),
+  metricsToken: printable(metricsTokenLengthMin, 255, {
+    subject,
+    secret: true,
+    rule: `${metricsTokenLengthMin} to 255 printable ASCII characters without spaces`,
+    summary:
+      "The token that reads `/metrics`: `Authorization: Bearer …`. Not set: no token is needed.",
+  }).optional(),
   otlpEndpoint: endpoint().register(variables, {
     ...{ subject, rule: endpointRule },
     summary:

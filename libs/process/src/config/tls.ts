@@ -62,14 +62,17 @@ function succeeds(task: () => unknown): boolean {
   }
 }
 
+/** `offOf` returns how the store's own setting `setting` says that the store is reached without TLS. */
 export function tlsRules(
   store: StoreName,
-  { ca, certificate, key }: Readonly<Record<"ca" | "certificate" | "key", string>>,
+  setting: string,
+  offOf: (value: unknown) => string | undefined,
 ): readonly Rule[] {
-  const [nameOfCertificate, nameOfKey] = [
-    tlsVariable(store, "CERTIFICATE"),
-    tlsVariable(store, "KEY"),
-  ];
+  const prefix = store.toLowerCase();
+  const [ca, certificate, key] = [`${prefix}TlsCa`, `${prefix}TlsCertificate`, `${prefix}TlsKey`];
+  const [nameOfCa, nameOfCertificate, nameOfKey] = (["CA", "CERTIFICATE", "KEY"] as const).map(
+    (part) => tlsVariable(store, part),
+  );
   return [
     {
       keys: [ca, certificate, key],
@@ -83,9 +86,14 @@ export function tlsRules(
           : [`${nameOfKey} is not the key of ${nameOfCertificate}`];
       },
     },
+    {
+      keys: [setting, ca, certificate],
+      problemsOf: (values, texts) => {
+        const off = offOf(values[setting]);
+        return off !== undefined && (texts[ca] ?? texts[certificate]) !== undefined
+          ? [`${off}, and ${nameOfCa} and ${nameOfCertificate} require TLS`]
+          : [];
+      },
+    },
   ];
 }
-
-/** Returns the problem of a store whose own setting `off` says that it is reached without TLS. */
-export const tlsThough = (store: StoreName, off: string): string =>
-  `${off}, and ${tlsVariable(store, "CA")} and ${tlsVariable(store, "CERTIFICATE")} require TLS`;

@@ -1,14 +1,24 @@
-/** Forms of values that several variables share. */
+/** Forms of values that several variables share. A form registers the variable, and says its rule unless the variable has one. */
 import { isIP } from "node:net";
 import { isLoopbackName } from "@posthaste/domain";
 import { z } from "zod";
+import { type Variable, variables } from "./variable.ts";
 
-export const wholeNumber = (min: number, max: number) =>
+type Described = Omit<Variable, "rule"> & Partial<Pick<Variable, "rule">>;
+
+export const wholeNumber = (min: number, max: number, variable: Described) =>
   z
     .string()
     .regex(/^\d{1,9}$/)
     .transform(Number)
-    .refine((value) => value >= min && value <= max);
+    .refine((value) => value >= min && value <= max)
+    .register(variables, { rule: `a whole number from ${min} to ${max}`, ...variable });
+
+export const onOff = (variable: Described) =>
+  z
+    .enum(["on", "off"])
+    .transform((value) => value === "on")
+    .register(variables, { rule: "on or off", ...variable });
 
 const rangesMax = 256;
 
@@ -29,7 +39,13 @@ function isAddressRange(text: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }
 
-export const printable = (lengthMin: number, lengthMax: number) =>
+export const printable = (lengthMin: number, lengthMax: number, variable: Described) =>
+  printableText(lengthMin, lengthMax).register(variables, {
+    rule: `${lengthMin} to ${lengthMax} printable characters without spaces`,
+    ...variable,
+  });
+
+const printableText = (lengthMin: number, lengthMax: number) =>
   z
     .string()
     .min(lengthMin)
@@ -60,6 +76,6 @@ const isSafe = ({ hostname, protocol }: URL): boolean =>
 
 /** Checks only the beginning: several hosts in one address are a URL to their driver only. */
 export const address = (...schemes: readonly string[]) =>
-  printable(1, 2_048).refine((text) =>
+  printableText(1, 2_048).refine((text) =>
     schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3),
   );

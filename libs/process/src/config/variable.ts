@@ -18,10 +18,24 @@ export type Variable = {
 export const variables = z.registry<Variable>();
 
 export function variableOf(schema: z.ZodType): Variable {
-  const variable = variables.get(schema);
+  const variable = variables.get(schema) ?? variables.get(requiredOf(schema));
   if (!variable) throw new Error("a schema of the configuration is not registered as a variable");
   return variable;
 }
+
+/** Requires that two variables are both set, or neither. */
+export const together = (one: string, other: string): Rule => ({
+  keys: [one, other],
+  problemsOf: (values) =>
+    (values[one] === undefined) === (values[other] === undefined)
+      ? []
+      : [`${environmentName(one)} and ${environmentName(other)} go together: set both or none`],
+});
+
+const requiredOf = (schema: z.ZodType): z.ZodType => {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  return inner instanceof z.ZodType ? inner : schema;
+};
 
 /** The variables of OpenTelemetry have the names of its standard. */
 export function environmentName(key: string): string {

@@ -118,7 +118,7 @@ export function embeddedBackend(world: World): Backend {
     groups,
     schedules,
     ids,
-    log: messageLog,
+    messageLog,
     close,
   } = openEmbedded({
     dataDir: ":memory:",

@@ -1,31 +1,10 @@
 /** Opens the bus as configured. */
 import { type KafkaBus, openKafkaBus, type Sasl } from "@posthaste/bus-kafka";
-import { type ConfigOf, type ProcessParts, systemClock } from "@posthaste/process";
+import { type ProcessParts, type SettingsOf, systemClock } from "@posthaste/process";
 import { tlsFailure } from "./tls-failures.ts";
 import { traceOf } from "./trace.ts";
 
-type BusConfig = Pick<
-  ConfigOf<"scheduler">,
-  | "kafkaBrokers"
-  | "kafkaMechanism"
-  | "kafkaOauthClientId"
-  | "kafkaOauthClientSecret"
-  | "kafkaOauthScope"
-  | "kafkaOauthTokenUrl"
-  | "kafkaPartitions"
-  | "kafkaPassword"
-  | "kafkaPrefix"
-  | "kafkaProvision"
-  | "kafkaReplication"
-  | "kafkaRequestMs"
-  | "kafkaRetentionHours"
-  | "kafkaSessionMs"
-  | "kafkaTls"
-  | "kafkaTlsCa"
-  | "kafkaTlsCertificate"
-  | "kafkaTlsKey"
-  | "kafkaUser"
->;
+type BusConfig = SettingsOf<"scheduler", "kafka">;
 
 const msPerHour = 3_600_000;
 

@@ -5,6 +5,7 @@ import {
   type ConfigOf,
   createSealer,
   type ProcessParts,
+  type SettingsOf,
   refuseConfig,
   sealAccounts,
   sealIndexes,
@@ -14,21 +15,12 @@ import {
 import { refusedUri } from "./refused-uri.ts";
 import { tlsFailure } from "./tls-failures.ts";
 
-type DocumentsConfig = Pick<
-  ConfigOf<"management">,
-  | "mongodbDatabase"
-  | "mongodbHeavyMs"
-  | "mongodbHeavyPool"
-  | "mongodbPatienceMs"
-  | "mongodbPool"
-  | "mongodbTlsCa"
-  | "mongodbTlsCertificate"
-  | "mongodbTlsKey"
-  | "mongodbUri"
-  | "sealingKeys"
->;
+type MongoConfig = SettingsOf<"migrate", "mongodb">;
 
-export async function openDocuments(parts: ProcessParts, config: DocumentsConfig) {
+export async function openDocuments(
+  parts: ProcessParts,
+  config: MongoConfig & Pick<ConfigOf<"management">, "sealingKeys">,
+) {
   const { clock, log, random, readiness, telemetry } = parts;
   const documents = await openMongo({
     uri: config.mongodbUri,
@@ -71,9 +63,7 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   };
 }
 
-export const tlsOf = (
-  config: Pick<DocumentsConfig, "mongodbTlsCa" | "mongodbTlsCertificate" | "mongodbTlsKey">,
-) => ({
+export const tlsOf = (config: MongoConfig) => ({
   ca: config.mongodbTlsCa,
   certificate: config.mongodbTlsCertificate,
   key: config.mongodbTlsKey,
@@ -81,7 +71,7 @@ export const tlsOf = (
 
 /** Explains a closed connection: a MongoDB that asks for TLS, or for a certificate, ends one without it and gives no reason. */
 export function closedBy(
-  { mongodbTlsCa, mongodbTlsCertificate, mongodbUri }: Omit<DocumentsConfig, "sealingKeys">,
+  { mongodbTlsCa, mongodbTlsCertificate, mongodbUri }: MongoConfig,
   error: unknown,
 ): string | undefined {
   const [, what] = Error.isError(error)

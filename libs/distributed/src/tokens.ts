@@ -1,22 +1,9 @@
 /** Opens the token store as configured. */
-import { type ConfigOf, type ProcessParts } from "@posthaste/process";
+import { type SettingsOf, type ProcessParts } from "@posthaste/process";
 import { openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
 import { tlsFailure } from "./tls-failures.ts";
 
-type TokensConfig = Pick<
-  ConfigOf<"scheduler">,
-  | "redisBudgetMs"
-  | "redisConnectMs"
-  | "redisMaster"
-  | "redisMode"
-  | "redisPrefix"
-  | "redisSentinelPassword"
-  | "redisSentinelUser"
-  | "redisTlsCa"
-  | "redisTlsCertificate"
-  | "redisTlsKey"
-  | "redisUrl"
->;
+type TokensConfig = SettingsOf<"scheduler", "redis">;
 
 export function openTokens(parts: ProcessParts, config: TokensConfig): RedisTokens {
   const { clock, log, readiness, telemetry } = parts;

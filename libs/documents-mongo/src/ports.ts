@@ -1,18 +1,5 @@
 /** All storage ports over one connection. */
-import {
-  type Accounts,
-  type AuditLog,
-  type DeadLetters,
-  type Groups,
-  type Ids,
-  type MessageLog,
-  type RecordPorts,
-  type Roster,
-  type RunningCalls,
-  type Schedules,
-  type SearchIndexes,
-  type Sizes,
-} from "@posthaste/ports";
+import { type StorePorts, type Roster, type RunningCalls } from "@posthaste/ports";
 import { createAccounts } from "./accounts.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { type Connection } from "./connection.ts";
@@ -29,16 +16,7 @@ import { createSchedules } from "./schedules/schedules.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { createRunningCalls, createSizes } from "./sizes.ts";
 
-export type DocumentPorts = RecordPorts & {
-  readonly ids: Ids;
-  readonly deadLetters: DeadLetters;
-  readonly groups: Groups;
-  readonly schedules: Schedules;
-  readonly messageLog: MessageLog;
-  readonly accounts: Accounts;
-  readonly indexes: SearchIndexes;
-  readonly auditLog: AuditLog;
-  readonly sizes: Sizes;
+export type DocumentPorts = StorePorts & {
   readonly runningCalls: RunningCalls;
   readonly roster: Roster;
 };

@@ -2,20 +2,11 @@
 import { mkdirSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";
 import {
-  type Accounts,
-  type AuditLog,
   type Clock,
-  type DeadLetters,
   type EventBus,
-  type Groups,
-  type Ids,
   type Log,
-  type MessageLog,
   type Random,
-  type RecordPorts,
-  type Schedules,
-  type SearchIndexes,
-  type Sizes,
+  type StorePorts,
   type TokenStore,
 } from "@posthaste/ports";
 import { openAccounts } from "./accounts.ts";
@@ -83,18 +74,9 @@ export type EmbeddedOptions = {
   readonly space?: (promisedBytes: number) => Space;
 };
 
-export type Embedded = RecordPorts & {
-  readonly log: MessageLog;
-  readonly deadLetters: DeadLetters;
-  readonly groups: Groups;
-  readonly schedules: Schedules;
-  readonly accounts: Accounts;
-  readonly indexes: SearchIndexes;
-  readonly auditLog: AuditLog;
+export type Embedded = StorePorts & {
   readonly tokens: TokenStore;
   readonly bus: EventBus;
-  readonly ids: Ids;
-  readonly sizes: Sizes;
   readonly recovered: Recovered;
   /** How long the oldest write has waited for its commit to be durable. */
   readonly waitMs: () => number;
@@ -144,7 +126,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     ...stored,
     records: disk.reclaiming(writer, stored.records, giveWay),
     keptBodies,
-    log: openMessageLog(store, archive, reader, breathe),
+    messageLog: openMessageLog(store, archive, reader, breathe),
     deadLetters: openDeadLetters(store, archive, reader, breathe),
     groups: openGroups(db, writer, clock, random),
     schedules: openSchedules(db, writer),

@@ -46,7 +46,7 @@ function aKey(): DeduplicationKey {
 describe("after a process was killed", () => {
   it("counts that were not written are counted again", async () => {
     const opened = openIn(newDirectory());
-    const { clock, records, log } = opened;
+    const { clock, records, messageLog } = opened;
     const insert = (count: number) =>
       records.insert(
         Array.from({ length: count }, () => ({
@@ -57,12 +57,12 @@ describe("after a process was killed", () => {
     await insert(3);
     await clock.advance(61_000);
     await insert(2);
-    await log.counts(aTenant, 0, clock.now());
+    await messageLog.counts(aTenant, 0, clock.now());
     await insert(4);
 
     const after = openIn(copyOf(opened), { clock });
 
-    const minutes = await after.log.counts(aTenant, 0, clock.now());
+    const minutes = await after.messageLog.counts(aTenant, 0, clock.now());
     expect(minutes.map(({ counts }) => counts)).toEqual([{ CREATED: 3 }, { CREATED: 6 }]);
   });
 
@@ -235,19 +235,19 @@ describe("after a process was killed", () => {
 
   it("an event of the minute before the last that has a count is counted again, too", async () => {
     const first = openIn(newDirectory());
-    const { clock, log, records } = first;
+    const { clock, messageLog, records } = first;
     const insertAt = (now: number) =>
       records.insert([{ record: accept(aMessage({ id: first.ids.next(), now }), now) }], "new");
     const early = clock.now();
     await insertAt(early);
     await clock.advance(60_000);
     await insertAt(clock.now());
-    await log.counts(aTenant, 0, clock.now());
+    await messageLog.counts(aTenant, 0, clock.now());
     await insertAt(early);
 
     const after = openIn(copyOf(first), { clock });
 
-    const minutes = await after.log.counts(aTenant, 0, clock.now());
+    const minutes = await after.messageLog.counts(aTenant, 0, clock.now());
     expect(minutes.map(({ counts }) => counts)).toEqual([{ CREATED: 2 }, { CREATED: 1 }]);
   });
 

@@ -65,10 +65,10 @@ describe("a message that was delivered", () => {
     });
     expect(await opened.records.get(aTenant, [message.id])).toEqual([undefined]);
     expect(
-      (await opened.log.list(aTenant, {}, { limit: 10, order: "earliestFirst" })).items,
+      (await opened.messageLog.list(aTenant, {}, { limit: 10, order: "earliestFirst" })).items,
     ).toHaveLength(3);
 
-    expect(await opened.log.sweep(aTenant, opened.clock.now() + 1, 10)).toBe(1);
+    expect(await opened.messageLog.sweep(aTenant, opened.clock.now() + 1, 10)).toBe(1);
     expect(rows(opened, "messages", "terms")).toEqual({ messages: 0, terms: 0 });
   });
 
@@ -79,15 +79,15 @@ describe("a message that was delivered", () => {
     const opened = openIn(newDirectory());
     const message = aMessage({ policy: aPolicy({ labels: ["some"] }) });
     await insert(opened, [message]);
-    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    await opened.messageLog.sweep(aTenant, opened.clock.now() + 1, 10);
     await opened.clock.advance(afterMs);
-    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    await opened.messageLog.sweep(aTenant, opened.clock.now() + 1, 10);
     await attempt(opened, message, 200);
 
-    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    await opened.messageLog.sweep(aTenant, opened.clock.now() + 1, 10);
     expect(rows(opened, "messages")).toEqual({ messages: 1 });
     await sweepAll(opened);
-    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    await opened.messageLog.sweep(aTenant, opened.clock.now() + 1, 10);
     expect(rows(opened, "terms", "events")).toEqual({ terms: 0, events: 0 });
 
     expect(rows(opened, "messages", "bodies", "answers", "configurations")).toEqual({
@@ -161,7 +161,7 @@ describe("the body of a message that is kept", () => {
     const opened = openIn(newDirectory());
     await kept(opened);
 
-    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    await opened.messageLog.sweep(aTenant, opened.clock.now() + 1, 10);
 
     expect(rows(opened, "messages", "bodies", "answers")).toEqual({
       ...{ messages: 0, bodies: 0, answers: 0 },
@@ -247,7 +247,7 @@ describe("a message that failed", () => {
     const { opened, message } = await failed();
 
     await sweepAll(opened);
-    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    await opened.messageLog.sweep(aTenant, opened.clock.now() + 1, 10);
     expect(rows(opened, "messages", "configurations", "bodies")).toEqual({
       messages: 0,
       configurations: 1,
@@ -343,13 +343,13 @@ describe("the children of a group publish", () => {
     await opened.clock.advance(limits.tombstoneMs + 1);
     await sweepAll(opened);
     const messageIds = children.map(({ id }) => id);
-    const listed = await opened.log.list(
+    const listed = await opened.messageLog.list(
       aTenant,
       { messageIds },
       { limit: 100, order: "earliestFirst" },
     );
     expect(listed.items).toHaveLength(9);
-    await opened.log.sweep(aTenant, opened.clock.now(), 100);
+    await opened.messageLog.sweep(aTenant, opened.clock.now(), 100);
 
     expect(rows(opened, "names", "events", "configurations")).toEqual({
       names: 0,

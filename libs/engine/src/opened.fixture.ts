@@ -12,16 +12,10 @@ import {
 } from "@posthaste/domain";
 import { type EmbeddedOptions, openEmbedded } from "@posthaste/embedded";
 import {
-  type Accounts,
-  type DeadLetters,
   type EventBus,
-  type Groups,
   type Hint,
-  type Ids,
   type LocalDelivery,
-  type MessageLog,
-  type RecordPorts,
-  type Schedules,
+  type StorePorts,
   type Tenant,
   type SettledEvent,
   type TokenStore,
@@ -39,17 +33,11 @@ import { openInMemory } from "@posthaste/testing/in-memory";
 import { type Published } from "./publish/accept.ts";
 import { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
 
-export type Ports = RecordPorts & {
-  readonly messageLog: MessageLog;
-  readonly deadLetters: DeadLetters;
-  readonly groups: Groups;
-  readonly schedules: Schedules;
+export type Ports = StorePorts & {
   /** Empty: every tenant counts as open. */
   readonly tenants: ReadonlyMap<TenantId, Tenant>;
-  readonly accounts: Accounts;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
-  readonly ids: Ids;
   readonly clock: VirtualClock;
   readonly sha256: Sha256Hex;
   readonly log: RecordingLog;
@@ -69,7 +57,7 @@ export function open(
   given: Pick<EmbeddedOptions, "reserveBytes" | "space"> & { readonly dataDir?: string } = {},
 ): Ports {
   const { log, store } = openInMemory((parts) => openEmbedded({ ...parts, ...given }), clock);
-  return { ...store, messageLog: store.log, clock, log, sha256, tenants: new Map() };
+  return { ...store, clock, log, sha256, tenants: new Map() };
 }
 
 export type Heard = {

@@ -73,7 +73,7 @@ export { type Random } from "./random.ts";
 export { type NamedDelivery, type Roster, type RosterEntry } from "./roster.ts";
 export { type RunningCalls } from "./running-calls.ts";
 export { type Need, type Readiness } from "./readiness.ts";
-export { type RecordPorts } from "./record-ports.ts";
+export { type RecordPorts, type StorePorts } from "./record-ports.ts";
 export {
   type Canceled,
   type Dropped,

@@ -24,7 +24,12 @@ export { sealStored } from "./secrets/seal-stored.ts";
 export { sealAccounts } from "./secrets/sealed-accounts.ts";
 export { sealIndexes } from "./secrets/sealed-indexes.ts";
 export { createSealer, type Sealer } from "./secrets/sealer.ts";
-export { configSchemas, type ConfigOf, type ServiceName } from "./config/services.ts";
+export {
+  configSchemas,
+  type ConfigOf,
+  type ServiceName,
+  type SettingsOf,
+} from "./config/services.ts";
 export { destinationPolicyOf } from "./config/destination-policy.ts";
 export { renderConfiguration } from "./config/document.ts";
 export { dumpConfig } from "./config/dump.ts";

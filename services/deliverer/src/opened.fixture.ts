@@ -94,7 +94,7 @@ export function open(
     ...options,
   });
   closers.push(embedded.close);
-  const { bus, deadLetters, groups, ids, log: messageLog, schedules, tokens } = embedded;
+  const { bus, deadLetters, groups, ids, messageLog, schedules, tokens } = embedded;
   const { alarms, bulkActions, fanOuts, flowLanes, keptBodies, queues, records } = embedded;
   const { runs, runLog } = embedded;
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");

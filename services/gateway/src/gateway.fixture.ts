@@ -60,7 +60,7 @@ export async function startGateway(
   const log = recordingLog();
   const store = openEmbedded({ dataDir: ":memory:", clock, random, log });
   const stored: GatewayPorts = {
-    ...{ ...store, messageLog: store.log, clock, random, log },
+    ...{ ...store, clock, random, log },
     sha256,
     retryDelays: { check: () => undefined, delayMs: () => 0 },
     runningCalls: { ofTenant: async () => 0 },

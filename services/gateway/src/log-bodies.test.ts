@@ -22,7 +22,7 @@ async function opened(redacted: boolean) {
     });
     await store.records.insert([{ record: accept(message, clock.now()) }], "new");
   }
-  return { messageLog: store.log, records: store.records };
+  return { messageLog: store.messageLog, records: store.records };
 }
 
 function queryOf(search: string): LogQuery {

@@ -14,15 +14,15 @@ import { openInMemory } from "@posthaste/testing/in-memory";
 import { readsOf } from "./reads.fixture.ts";
 import { logPage } from "./log-page.ts";
 
-type Opened = { readonly log: MessageLog; readonly newId: () => MessageId };
+type Opened = { readonly messageLog: MessageLog; readonly newId: () => MessageId };
 
 function open(): Opened {
-  const { ids, log } = openInMemory(openEmbedded).store;
-  return { log, newId: () => ids.next() };
+  const { ids, messageLog } = openInMemory(openEmbedded).store;
+  return { messageLog, newId: () => ids.next() };
 }
 
 /** Appends a message accepted at the first of `times`, with a failed attempt at each later one, and delivered at the last. */
-async function append({ log, newId }: Opened, times: readonly number[]): Promise<Message> {
+async function append({ messageLog, newId }: Opened, times: readonly number[]): Promise<Message> {
   const [createdAt = epochStart, ...attempts] = times;
   const message = aMessage({ id: newId(), now: createdAt });
   const facts = attempts.map((at, attempt): AttemptFact => {
@@ -30,7 +30,7 @@ async function append({ log, newId }: Opened, times: readonly number[]): Promise
     const common = { kind: "fact", id: message.id, attempt, startedAt: at, endedAt: at } as const;
     return { ...common, ended: isLast ? "delivered" : "retry" };
   });
-  await log.append([{ message }, ...facts.map((fact) => ({ message, fact }))]);
+  await messageLog.append([{ message }, ...facts.map((fact) => ({ message, fact }))]);
   return message;
 }
 
@@ -71,7 +71,7 @@ describe("the log by message", () => {
     const quick = await append(opened, [minute(2), minute(3)]);
     const last = await append(opened, [minute(4), minute(5)]);
 
-    const pages = await walk(opened.log, { limit: 2, order: "earliestFirst" });
+    const pages = await walk(opened.messageLog, { limit: 2, order: "earliestFirst" });
 
     expect(pages.map(idsOf)).toEqual([[slow.id, quick.id], [last.id]]);
     const states = pages[0]?.flatMap(({ event, message }) =>
@@ -85,7 +85,7 @@ describe("the log by message", () => {
     const slow = await append(opened, [minute(0), minute(9)]);
     const quick = await append(opened, [minute(1), minute(2)]);
 
-    const pages = await walk(opened.log, { limit: 1 });
+    const pages = await walk(opened.messageLog, { limit: 1 });
 
     expect(pages.flatMap(idsOf)).toEqual([slow.id, quick.id]);
   });
@@ -94,7 +94,7 @@ describe("the log by message", () => {
     "has each message on exactly one page, with all of its events that the filter wants (seed %i)",
     async (seed) => {
       const opened = open();
-      const { log } = opened;
+      const { messageLog } = opened;
       const chance = dice(seed);
       const messages: Message[] = [];
       for (let i = 0; i < 25; i++) {
@@ -112,8 +112,8 @@ describe("the log by message", () => {
       for (const order of ["earliestFirst", "latestFirst"] as const) {
         for (const filter of filters) {
           const limit = chance.integer(1, 10);
-          const all = await log.list(aTenant, filter, { limit: 10_000, order });
-          const pages = await walk(log, { filter, limit, order });
+          const all = await messageLog.list(aTenant, filter, { limit: 10_000, order });
+          const pages = await walk(messageLog, { filter, limit, order });
 
           expect(pages.flatMap(idsOf).toSorted()).toEqual(idsOf(all.items).toSorted());
           expect(pages.flat()).toHaveLength(all.items.length);
@@ -128,7 +128,7 @@ describe("the log by message", () => {
     const times = Array.from({ length: 151 }, (_, i) => minute(i));
     for (let i = 0; i < 10; i++) await append(opened, times);
 
-    const pages = await walk(opened.log, { limit: 10 });
+    const pages = await walk(opened.messageLog, { limit: 10 });
 
     expect(pages.flatMap(idsOf)).toHaveLength(10);
     const counts = pages.flatMap((page) => [
@@ -146,7 +146,7 @@ describe("the log by message", () => {
     );
     const between = await append(opened, [minute(450) + 1, minute(450) + 2]);
 
-    const pages = await walk(opened.log, { limit: 10, order: "earliestFirst" });
+    const pages = await walk(opened.messageLog, { limit: 10, order: "earliestFirst" });
 
     expect(pages.flatMap(idsOf)).toEqual([endless.id, between.id]);
     expect(pages.flat().filter(({ message }) => message.id === between.id)).toHaveLength(3);
@@ -157,7 +157,7 @@ describe("the log by message", () => {
     const message = await append(opened, [minute(0), minute(1)]);
     let calls = 0;
     const list: MessageLog["list"] = async (...args) => {
-      const answer = await opened.log.list(...args);
+      const answer = await opened.messageLog.list(...args);
       calls += 1;
       if (calls > 1) return answer;
       const fact: AttemptFact = {
@@ -168,11 +168,11 @@ describe("the log by message", () => {
         endedAt: minute(2),
         ended: "delivered",
       };
-      await opened.log.append([{ message, fact }]);
+      await opened.messageLog.append([{ message, fact }]);
       return answer;
     };
 
-    const pages = await walk({ ...opened.log, list }, { limit: 10 });
+    const pages = await walk({ ...opened.messageLog, list }, { limit: 10 });
 
     expect(pages.map(idsOf)).toEqual([[message.id]]);
     expect(pages.flat()).toHaveLength(5);
@@ -189,13 +189,13 @@ describe("the log by message", () => {
       for (let i = 0; i < 4; i++) old.push(await append(opened, [minute(i)]));
       let calls = 0;
       const list: MessageLog["list"] = async (...args) => {
-        const answer = await opened.log.list(...args);
+        const answer = await opened.messageLog.list(...args);
         calls += 1;
         if (calls === 1) for (let i = 0; i < 2; i++) await append(opened, [at]);
         return answer;
       };
 
-      const pages = await walk({ ...opened.log, list }, { limit: 2 });
+      const pages = await walk({ ...opened.messageLog, list }, { limit: 2 });
 
       expect(pages[0]).toHaveLength(2);
       expect(pages.flat().map(({ message }) => message.id)).toEqual(
@@ -212,10 +212,10 @@ describe("the log by message", () => {
     const list: MessageLog["list"] = async (tenant, filter, page) => {
       calls = filter.messageIds ? calls + 1 : 0;
       callsMost = Math.max(callsMost, calls);
-      return opened.log.list(tenant, filter, page);
+      return opened.messageLog.list(tenant, filter, page);
     };
 
-    const pages = await walk({ ...opened.log, list }, { limit: 10 });
+    const pages = await walk({ ...opened.messageLog, list }, { limit: 10 });
 
     expect(pages.flatMap(idsOf)).toHaveLength(250);
     expect(callsMost).toBe(101);
@@ -228,10 +228,10 @@ describe("the log by message", () => {
       const message = aMessage({ id: opened.newId(), now: minute(i), headers });
       const common = { kind: "fact", id: message.id, attempt: 0, startedAt: minute(i) } as const;
       const fact = { ...common, endedAt: minute(i) + 1, ended: "delivered" } as const;
-      await opened.log.append([{ message, fact }]);
+      await opened.messageLog.append([{ message, fact }]);
     }
 
-    const pages = await walk(opened.log, { limit: 100 });
+    const pages = await walk(opened.messageLog, { limit: 100 });
 
     const lengths = pages.map((page) => page.length * 30_000);
     expect(Math.max(...lengths)).toBeLessThan(limits.pageBytesMax + 3 * 31_000);
@@ -240,7 +240,7 @@ describe("the log by message", () => {
   });
 
   it("is one empty page when nothing was logged", async () => {
-    expect(await walk(open().log, { limit: 10 })).toEqual([[]]);
+    expect(await walk(open().messageLog, { limit: 10 })).toEqual([[]]);
   });
 });
 
@@ -250,10 +250,12 @@ describe("the log by event", () => {
     await append(opened, [minute(0), minute(1)]);
     const page = { limit: 2, order: "earliestFirst" } as const;
 
-    const { log } = readsOf({ messageLog: opened.log });
+    const { log } = readsOf({ messageLog: opened.messageLog });
     const { items, ...rest } = await logPage(log, aTenant, { filter: {}, byMessage: false }, page);
 
     expect(items.flat().map(({ event }) => event.state)).toEqual(["CREATED", "ACTIVE"]);
-    expect({ ...rest, items: items.flat() }).toEqual(await opened.log.list(aTenant, {}, page));
+    expect({ ...rest, items: items.flat() }).toEqual(
+      await opened.messageLog.list(aTenant, {}, page),
+    );
   });
 });

@@ -33,7 +33,7 @@ export function open(): Ports {
   const { clock, log, store } = openInMemory(openEmbedded);
   const newId = (): MessageId => store.ids.next();
   return {
-    ...{ ...store, messageLog: store.log, clock: withOwnTimers(clock) },
+    ...{ ...store, clock: withOwnTimers(clock) },
     ...{ log, newId, sha256, tenants: new Map() },
   };
 }

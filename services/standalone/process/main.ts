@@ -85,7 +85,6 @@ const { services, gateway, management } = createStandalone(
     runs: meteredRuns(store.runs, metrics),
     accounts,
     indexes,
-    messageLog: store.log,
     sender,
     retryDelays: retryDelays({ loadedAhead: !isDev }),
     clock,

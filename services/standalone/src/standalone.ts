@@ -31,21 +31,13 @@ import {
 } from "@posthaste/http";
 import { createManagement, type ManagementOptions } from "@posthaste/management";
 import {
-  type Accounts,
-  type AuditLog,
   type Clock,
-  type DeadLetters,
   type EventBus,
-  type Groups,
-  type Ids,
   type Log,
-  type MessageLog,
-  type RecordPorts,
+  type StorePorts,
   type Random,
   type Readiness,
   type RetryDelays,
-  type Schedules,
-  type SearchIndexes,
   type Sender,
   type Service,
   type Telemetry,
@@ -54,17 +46,9 @@ import {
 import { Scheduler } from "@posthaste/scheduler";
 import { WorkflowLog } from "@posthaste/workflow-log";
 
-export type StandalonePorts = RecordPorts & {
-  readonly messageLog: MessageLog;
-  readonly deadLetters: DeadLetters;
-  readonly groups: Groups;
-  readonly schedules: Schedules;
-  readonly accounts: Accounts;
-  readonly indexes: SearchIndexes;
+export type StandalonePorts = Omit<StorePorts, "sizes"> & {
   readonly tokens: TokenStore;
   readonly bus: EventBus;
-  readonly ids: Ids;
-  readonly auditLog: AuditLog;
   readonly sender: Sender;
   readonly retryDelays: RetryDelays;
   readonly clock: Clock;

@@ -38,7 +38,7 @@ type Ports = WorkflowLogPorts & {
 
 function open(): Ports {
   const { clock, log, store: embedded } = openInMemory(openEmbedded);
-  const { bus, deadLetters, keptBodies, log: messageLog, runs, runLog } = embedded;
+  const { bus, deadLetters, keptBodies, messageLog, runs, runLog } = embedded;
   const accounts = accountsOf(tenantWith(defaultPlan));
   const stored = { deadLetters, keptBodies, messageLog, runs, runLog };
   return { ...stored, accounts, bus, clock, embedded, log };

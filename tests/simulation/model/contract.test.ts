@@ -35,7 +35,7 @@ async function openModel() {
     ...ports,
     ids: idsFrom(1),
     deadLetters: modelDeadLetters(),
-    log: log.port,
+    messageLog: log.port,
     groups: modelGroups(now, inspect.isInUse),
     schedules: schedules.port,
     roster: modelRoster(now),

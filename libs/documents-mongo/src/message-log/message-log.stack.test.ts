@@ -28,14 +28,17 @@ describe.each(servers)("$name", ({ name, uri }) => {
 
   describeMessageLog(name, async () => {
     const opened = await open();
-    return { ...harness(opened), log: createMessageLog(counting(opened.connection)) };
+    return { ...harness(opened), messageLog: createMessageLog(counting(opened.connection)) };
   });
 
   describeMessageLog(
     `${name}, each reply lost once`,
     async () => {
       const opened = await open();
-      return { ...harness(opened), log: createMessageLog(counting(repeated(opened.connection))) };
+      return {
+        ...harness(opened),
+        messageLog: createMessageLog(counting(repeated(opened.connection))),
+      };
     },
     [countedOnce, countsSwept].map((test) => ({
       test,

@@ -43,7 +43,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
         const { connection: plain, clock } = await openAll();
         const connection = { ...plain, counts: createEventCounts({ ...plain, clock }) };
         return {
-          log: toldByRecords(connection, isRemoved),
+          messageLog: toldByRecords(connection, isRemoved),
           ids: { next: newId },
           aSecond: () => clock.advance(1_000),
           close: () => Promise.resolve(),

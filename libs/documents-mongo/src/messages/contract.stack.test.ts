@@ -17,7 +17,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const connection = { ...plain, counts: createEventCounts({ ...plain, clock }) };
     return {
       ...createRecordPorts(connection, connection),
-      log: createMessageLog(connection),
+      messageLog: createMessageLog(connection),
       other: createRecordPorts(connection, connection),
       ids: createIds(connection),
       now: () => clock.now(),

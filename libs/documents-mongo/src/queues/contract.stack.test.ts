@@ -14,7 +14,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const { connection, clock } = await open();
     return {
       ...createRecordPorts(connection, connection),
-      log: createMessageLog(connection),
+      messageLog: createMessageLog(connection),
       other: createRecordPorts(connection, connection),
       ids: createIds(connection),
       now: () => clock.now(),

@@ -89,7 +89,7 @@ async function workload({ clock, ids, records }: Opened, chance: Dice): Promise<
 }
 
 async function read(
-  { log }: Pick<Opened, "log">,
+  { messageLog }: Pick<Opened, "messageLog">,
   filter: LogFilter,
   order: "earliestFirst" | "latestFirst",
   limit: number,
@@ -98,7 +98,7 @@ async function read(
   let after: string | undefined;
   do {
     const page = { limit, order, ...(after !== undefined && { after }) };
-    const { items, next } = await log.list(aTenant, filter, page);
+    const { items, next } = await messageLog.list(aTenant, filter, page);
     found.push(
       ...items.map(({ event: { attempt: _, ...event }, message: { id } }) => ({ id, ...event })),
     );
@@ -165,7 +165,7 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
     await deliver(opened, message);
     const told = await read(opened, {}, "earliestFirst", 10);
 
-    await opened.log.append([{ message }]);
+    await opened.messageLog.append([{ message }]);
 
     expect(countRows(opened.dataDir, "events")).toBe(3);
     expect(await read(opened, {}, "earliestFirst", 10)).toEqual(told);
@@ -178,9 +178,9 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
     const all = await workload(opened, dice(seed + 1));
     const ids = [...new Set(all.map(({ id }) => id))] as Message["id"][];
     const after = openIn(copyOf(opened), { clock });
-    const countsOf = async ({ log }: Opened) => {
+    const countsOf = async ({ messageLog }: Opened) => {
       const counts = new Map<string, number>();
-      for (const { counts: of } of await log.counts(aTenant, 0, clock.now()))
+      for (const { counts: of } of await messageLog.counts(aTenant, 0, clock.now()))
         for (const [state, n] of Object.entries(of))
           counts.set(state, (counts.get(state) ?? 0) + n);
       return counts;
@@ -195,9 +195,9 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
     await after.records.cancel(aTenant, ids);
     await clock.advance(3_600_000);
     // The first sweep passes no row that is still a record.
-    await after.log.sweep(aTenant, clock.now(), 1_000);
+    await after.messageLog.sweep(aTenant, clock.now(), 1_000);
     await after.records.removeFinished(allShards, clock.now(), 1_000);
-    await after.log.sweep(aTenant, clock.now(), 1_000);
+    await after.messageLog.sweep(aTenant, clock.now(), 1_000);
     const left = Object.fromEntries(
       ["messages", "configurations", "bodies", "events", "terms", "details"].map((table) => [
         table,

@@ -87,10 +87,10 @@ describe("a list of a million rows of which none is wanted", () => {
     ["events by state, the oldest first", "earliestFirst"],
     ["events by state, the latest first", "latestFirst"],
   ])("is read in many short turns: %s", async (_, order) => {
-    const { log } = openIn(dataDir);
+    const { messageLog } = openIn(dataDir);
 
     const { turns, value } = await turnsOf(() =>
-      allPages((page) => log.list(aTenant, { states: ["CANCELED"] }, page), order),
+      allPages((page) => messageLog.list(aTenant, { states: ["CANCELED"] }, page), order),
     );
 
     expect(value.items).toEqual([]);
@@ -113,12 +113,17 @@ describe("a list of a million rows of which none is wanted", () => {
   });
 
   it("is read in many short turns: events of a message that has had a million", async () => {
-    const { log } = openIn(dataDir);
-    const [entry] = (await log.list(aTenant, {}, { limit: 1, order: "earliestFirst" })).items;
+    const { messageLog } = openIn(dataDir);
+    const [entry] = (await messageLog.list(aTenant, {}, { limit: 1, order: "earliestFirst" }))
+      .items;
     const messageIds = entry ? [entry.message.id] : [];
 
     const { turns, value } = await turnsOf(() =>
-      log.list(aTenant, { messageIds, states: ["CANCELED"] }, { limit: 10, order: "latestFirst" }),
+      messageLog.list(
+        aTenant,
+        { messageIds, states: ["CANCELED"] },
+        { limit: 10, order: "latestFirst" },
+      ),
     );
 
     expect(value.items).toEqual([]);
@@ -163,21 +168,23 @@ describe("a list of messages that were delivered within one second", () => {
 
   it("is read in many short turns, each page, however many stand before the first that is known", async () => {
     const dataDir = newDirectory();
-    const { log } = await deliveredIn(dataDir);
+    const { messageLog } = await deliveredIn(dataDir);
 
     expect(countRows(dataDir, "messages WHERE told IS NOT NULL")).toBe(published - labelled);
     for (const order of orders) {
-      const { turns, value } = await turnsOf(() => log.list(aTenant, {}, { limit: 10, order }));
+      const { turns, value } = await turnsOf(() =>
+        messageLog.list(aTenant, {}, { limit: 10, order }),
+      );
       expect(value.items).toHaveLength(10);
       expect(turns).toBeGreaterThan((published - labelled) / ofSecondMax);
     }
   });
 
   it("is read in many short turns by a label that few have", async () => {
-    const { log, deadLetters } = await deliveredIn(newDirectory());
+    const { messageLog, deadLetters } = await deliveredIn(newDirectory());
 
     for (const order of orders) {
-      for (const list of [log, deadLetters]) {
+      for (const list of [messageLog, deadLetters]) {
         const { turns, value } = await turnsOf<Page<unknown>>(() =>
           list.list(aTenant, { labels: ["some"] }, { limit: 10, order }),
         );

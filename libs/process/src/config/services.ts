@@ -80,4 +80,10 @@ export const configSchemas = {
 };
 
 export type ServiceName = keyof typeof configSchemas;
+/** The variables of a service whose keys begin with `Prefix`. */
+export type SettingsOf<Name extends ServiceName, Prefix extends string> = Pick<
+  ConfigOf<Name>,
+  Extract<keyof ConfigOf<Name>, `${Prefix}${string}`>
+>;
+
 export type ConfigOf<Name extends ServiceName> = Readonly<z.output<(typeof configSchemas)[Name]>>;

@@ -3,8 +3,8 @@
  * in how counters are declared, how bounds are written, and in exemplars, which lead from a bucket to the trace of
  * one message in it.
  */
-import { type Exemplar, type Histogram, type Sample } from "./counted.ts";
-import { labelOf, linesOfValue, typeOf } from "./exposition.ts";
+import { type Exemplar, type Sample } from "./counted.ts";
+import { linesOf, typeOf } from "./exposition.ts";
 
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -13,7 +13,10 @@ export const wantsOpenMetrics = (accept = ""): boolean =>
   accept.includes("application/openmetrics-text");
 
 export const openMetrics = (samples: readonly Sample[]): string =>
-  [...samples.flatMap((sample) => [...headOf(sample), ...linesOf(sample)]), "# EOF\n"].join("\n");
+  [
+    ...samples.flatMap((sample) => [...headOf(sample), ...linesOf(sample, boundOf, exemplarOf)]),
+    "# EOF\n",
+  ].join("\n");
 
 function headOf({ name, metric }: Sample): readonly string[] {
   const type = typeOf(metric);
@@ -21,32 +24,9 @@ function headOf({ name, metric }: Sample): readonly string[] {
   return [`# HELP ${family} ${metric.help}`, `# TYPE ${family} ${type}`];
 }
 
-function linesOf(sample: Sample): readonly string[] {
-  const { name, metric } = sample;
-  if (sample.kind === "value") return linesOfValue(name, labelOf(metric), sample.value);
-  return metric.kind === "histogram"
-    ? linesOfHistogram(name, metric.buckets, sample.histogram)
-    : [];
-}
-
-function linesOfHistogram(
-  name: string,
-  buckets: readonly number[],
-  { counts, exemplars, sum }: Readonly<Histogram>,
-): readonly string[] {
-  let below = 0;
-  const lines = counts.map((count, n) => {
-    below += count;
-    return `${name}_bucket{le="${boundOf(buckets[n])}"} ${below}${exemplarOf(exemplars[n])}`;
-  });
-  return [...lines, `${name}_sum ${sum}`, `${name}_count ${below}`];
-}
-
 /** Writes a bound as a float. */
-const boundOf = (bound: number | undefined): string => {
-  if (bound === undefined) return "+Inf";
-  return Number.isInteger(bound) ? bound.toFixed(1) : String(bound);
-};
+const boundOf = (bound: number): string =>
+  Number.isInteger(bound) ? bound.toFixed(1) : String(bound);
 
 const exemplarOf = (exemplar: Exemplar | undefined): string =>
   exemplar === undefined

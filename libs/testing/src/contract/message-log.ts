@@ -22,7 +22,7 @@ import { type Closable, contract, type Deviation, type Guarantee } from "./guara
 import { bytesOfThree, fatHeaders, readAll, readByBytes } from "./paging.ts";
 
 export type MessageLogHarness = Closable & {
-  readonly log: MessageLog;
+  readonly messageLog: MessageLog;
   readonly ids: Pick<Ids, "next">;
   /** Lets a second pass, for an adapter that polls. */
   readonly aSecond?: () => Promise<void>;
@@ -46,7 +46,7 @@ function appending(it: Guarantee<MessageLogHarness>): void {
   it("a message that was accepted has one event, and its configuration without the body", async (harness) => {
     const message = newMessage(harness);
 
-    await harness.log.append([{ message }]);
+    await harness.messageLog.append([{ message }]);
 
     const { body: _, ...configuration } = message;
     expect(await readLog(harness)).toEqual([
@@ -58,7 +58,7 @@ function appending(it: Guarantee<MessageLogHarness>): void {
     const message = newMessage(harness);
     const fact = factOf(message, { ended: "retry" });
 
-    await harness.log.append([{ message, fact }]);
+    await harness.messageLog.append([{ message, fact }]);
 
     const read = await readLog(harness);
     expect(read.map(({ event }) => event)).toEqual([
@@ -77,7 +77,7 @@ function appending(it: Guarantee<MessageLogHarness>): void {
     const first = factOf(message, { ended: "retry", ...again });
     const second = factOf(message, { ended: "failed", attempt: 1, error: "no answer" });
 
-    await harness.log.append([
+    await harness.messageLog.append([
       { message, fact: first },
       { message, fact: second },
     ]);
@@ -108,7 +108,7 @@ function appending(it: Guarantee<MessageLogHarness>): void {
         const delivered = factOf(message, { ...second, ended: "delivered", answered });
         const atOnce = newMessage(harness);
         const once = factOf(atOnce, { ...first, ended: "delivered", answered });
-        await harness.log.append([
+        await harness.messageLog.append([
           { message, fact: retried },
           { message, fact: delivered },
           { message: atOnce, fact: once },
@@ -134,8 +134,8 @@ function appending(it: Guarantee<MessageLogHarness>): void {
     const message = newMessage(harness);
     const fact = factOf(message, { ended: "canceled" });
 
-    await harness.log.append([{ message, fact }]);
-    await harness.log.append([{ message, fact }]);
+    await harness.messageLog.append([{ message, fact }]);
+    await harness.messageLog.append([{ message, fact }]);
 
     const states = ["CREATED", "ACTIVE", "CANCEL_REQUESTED", "CANCELED"];
     expect((await readLog(harness)).map(({ event }) => event.state)).toEqual(states);
@@ -146,7 +146,7 @@ function appending(it: Guarantee<MessageLogHarness>): void {
     const body = dice(1).bytes(limits.logResponseBytesMax + 1);
     const fact = factOf(message, { ended: "failed", response: anAnswer(500, { body }) });
 
-    await harness.log.append([{ message, fact }]);
+    await harness.messageLog.append([{ message, fact }]);
 
     const error = (await readLog(harness)).find(({ event }) => event.state === "ERROR");
     const kept = error?.fact?.response?.body ?? new Uint8Array();
@@ -156,12 +156,12 @@ function appending(it: Guarantee<MessageLogHarness>): void {
   it("an event that is written again changes nothing", async (harness) => {
     const message = newMessage(harness);
     const entries = [{ message }, { message, fact: factOf(message, { ended: "delivered" }) }];
-    await harness.log.append(entries);
+    await harness.messageLog.append(entries);
     const once = await readLog(harness);
 
-    await harness.log.append([...entries, ...entries]);
-    await Promise.all([harness.log.append(entries), harness.log.append(entries)]);
-    await harness.log.append([]);
+    await harness.messageLog.append([...entries, ...entries]);
+    await Promise.all([harness.messageLog.append(entries), harness.messageLog.append(entries)]);
+    await harness.messageLog.append([]);
 
     expect(await readLog(harness)).toEqual(once);
     expect(once).toHaveLength(3);
@@ -171,8 +171,8 @@ function appending(it: Guarantee<MessageLogHarness>): void {
     const message = newMessage(harness);
     const ends = ["retry", "retry", "delivered"] as const;
     const facts = ends.map((ended, attempt) => factOf(message, { ended, attempt }));
-    for (const fact of facts.toReversed()) await harness.log.append([{ message, fact }]);
-    await harness.log.append([{ message }]);
+    for (const fact of facts.toReversed()) await harness.messageLog.append([{ message, fact }]);
+    await harness.messageLog.append([{ message }]);
 
     const tried = ["ACTIVE", "ERROR", "RETRY"];
     const states = ["CREATED", ...tried, ...tried, "ACTIVE", "DELIVERED"];
@@ -186,8 +186,8 @@ function listing(it: Guarantee<MessageLogHarness>): void {
   it("the last page has no cursor", async (harness) => {
     await appendMany(harness, 2);
 
-    const exact = await harness.log.list(aTenant, {}, { limit: 6, order: "earliestFirst" });
-    const less = await harness.log.list(aTenant, {}, { limit: 5, order: "earliestFirst" });
+    const exact = await harness.messageLog.list(aTenant, {}, { limit: 6, order: "earliestFirst" });
+    const less = await harness.messageLog.list(aTenant, {}, { limit: 5, order: "earliestFirst" });
 
     expect(exact.next).toBeUndefined();
     expect(less.next).toBeDefined();
@@ -196,7 +196,7 @@ function listing(it: Guarantee<MessageLogHarness>): void {
   it("a tenant reads its own log only", async (harness) => {
     const mine = newMessage(harness);
     const theirs = newMessage(harness, { tenant: anotherTenant });
-    await harness.log.append([{ message: mine }, { message: theirs }]);
+    await harness.messageLog.append([{ message: mine }, { message: theirs }]);
 
     expect(idsIn(await readLog(harness))).toEqual([mine.id]);
     expect(await readLog(harness, { messageIds: [theirs.id] })).toEqual([]);
@@ -206,7 +206,7 @@ function listing(it: Guarantee<MessageLogHarness>): void {
 
   it("a list is narrowed to some messages, known or not", async (harness) => {
     const [first, second, third] = [newMessage(harness), newMessage(harness), newMessage(harness)];
-    await harness.log.append([first, second, third].map((message) => ({ message })));
+    await harness.messageLog.append([first, second, third].map((message) => ({ message })));
 
     const found = await readLog(harness, { messageIds: [third.id, harness.ids.next(), first.id] });
 
@@ -236,10 +236,10 @@ function listingIn(order: ListOrder, it: Guarantee<MessageLogHarness>): void {
     const messages = Array.from({ length: 7 }, (_, i) =>
       newMessage(harness, { headers: fatHeaders, now: epochStart + i }),
     );
-    await harness.log.append(messages.map((message) => ({ message })));
+    await harness.messageLog.append(messages.map((message) => ({ message })));
 
     const { items, lengths } = await readByBytes(
-      (page) => harness.log.list(aTenant, {}, { ...page, order }),
+      (page) => harness.messageLog.list(aTenant, {}, { ...page, order }),
       bytesOfThree,
     );
 
@@ -251,7 +251,8 @@ function listingIn(order: ListOrder, it: Guarantee<MessageLogHarness>): void {
     await appendMany(harness, 10);
     const before = (await readLog(harness, {}, order)).map(keyOf);
 
-    const list = (page: Parameters<MessageLog["list"]>[2]) => harness.log.list(aTenant, {}, page);
+    const list = (page: Parameters<MessageLog["list"]>[2]) =>
+      harness.messageLog.list(aTenant, {}, page);
     const disturbed = await readAll(list, 4, order, () => appendMany(harness, 2));
 
     const keys = disturbed.map(keyOf);
@@ -268,8 +269,8 @@ function listingIn(order: ListOrder, it: Guarantee<MessageLogHarness>): void {
       const endedAt = startedAt + ((n * 171) % 1_500);
       return { message, fact: factOf(message, { startedAt, endedAt, ended: "delivered" }) };
     });
-    await harness.log.append(entries.slice(0, 8).map(({ message }) => ({ message })));
-    await harness.log.append(shuffled(entries));
+    await harness.messageLog.append(entries.slice(0, 8).map(({ message }) => ({ message })));
+    await harness.messageLog.append(shuffled(entries));
     const events = entries.flatMap(({ message: { id, createdAt }, fact }) =>
       [createdEvent(createdAt), ...eventsOf(fact)].map(({ at, state }) => ({ at, state, id })),
     );
@@ -298,16 +299,16 @@ function listingIn(order: ListOrder, it: Guarantee<MessageLogHarness>): void {
   });
 
   it(`a list continues behind the position of any of its items, in either order: ${order}`, async (harness) => {
-    const { log } = harness;
+    const { messageLog } = harness;
     await appendMany(harness, 4);
-    const { items, positions } = await log.list(aTenant, {}, { limit: 100, order });
+    const { items, positions } = await messageLog.list(aTenant, {}, { limit: 100, order });
 
     expect(new Set(positions).size).toBe(12);
     for (const [i, after] of positions.entries()) {
       const page = { after, limit: 100 };
-      const behind = await log.list(aTenant, {}, { ...page, order });
+      const behind = await messageLog.list(aTenant, {}, { ...page, order });
       const back = order === "earliestFirst" ? "latestFirst" : "earliestFirst";
-      const before = await log.list(aTenant, {}, { ...page, order: back });
+      const before = await messageLog.list(aTenant, {}, { ...page, order: back });
       expect(behind).toEqual({ items: items.slice(i + 1), positions: positions.slice(i + 1) });
       expect(before.positions).toEqual(positions.slice(0, i).toReversed());
     }
@@ -323,7 +324,7 @@ function listingIn(order: ListOrder, it: Guarantee<MessageLogHarness>): void {
       const ended = chance.pick(ends);
       return { message, fact: factOf(message, { ended, startedAt, endedAt: startedAt + 1 }) };
     });
-    await harness.log.append(entries);
+    await harness.messageLog.append(entries);
     const whole = await readLog(harness, {}, order);
 
     const ids = entries.map(({ message }) => message.id);
@@ -343,7 +344,7 @@ function watching(it: Guarantee<MessageLogHarness>): void {
 
     for (const entry of [{ message }, ...facts.map((fact) => ({ message, fact }))]) {
       const grown = nextGrowth(harness);
-      await harness.log.append([entry]);
+      await harness.messageLog.append([entry]);
       await harness.aSecond?.();
       await grown;
     }
@@ -353,11 +354,11 @@ function watching(it: Guarantee<MessageLogHarness>): void {
 
   it("a watcher that has ended hears nothing", async (harness) => {
     let told = 0;
-    const stop = harness.log.watch(aTenant, () => (told += 1));
+    const stop = harness.messageLog.watch(aTenant, () => (told += 1));
     stop();
 
     const grown = nextGrowth(harness);
-    await harness.log.append([{ message: newMessage(harness) }]);
+    await harness.messageLog.append([{ message: newMessage(harness) }]);
     await harness.aSecond?.();
     await grown;
 
@@ -365,9 +366,9 @@ function watching(it: Guarantee<MessageLogHarness>): void {
   });
 }
 
-const nextGrowth = ({ log }: MessageLogHarness): Promise<void> =>
+const nextGrowth = ({ messageLog }: MessageLogHarness): Promise<void> =>
   new Promise((resolve) => {
-    const stop = log.watch(aTenant, () => {
+    const stop = messageLog.watch(aTenant, () => {
       stop();
       resolve();
     });
@@ -380,7 +381,7 @@ export const countsSwept = "counts go with the log, hour by hour";
 
 function counting(it: Guarantee<MessageLogHarness>): void {
   it(countedOnce, async (harness) => {
-    const { log } = harness;
+    const { messageLog } = harness;
     const message = newMessage(harness, { now: epochStart });
     const theirs = newMessage(harness, { now: epochStart, tenant: anotherTenant });
     const at = (startedAt: number, attempt: number) => ({
@@ -402,36 +403,36 @@ function counting(it: Guarantee<MessageLogHarness>): void {
       { minute: epochStart + 61 * 60_000, counts: { ACTIVE: 1, DELIVERED: 1 } },
     ];
 
-    await log.append(entries.slice(0, 3));
-    await log.append(entries);
-    await log.append(entries.toReversed());
+    await messageLog.append(entries.slice(0, 3));
+    await messageLog.append(entries);
+    await messageLog.append(entries.toReversed());
 
-    expect(await log.counts(aTenant, epochStart, epochStart + 7_200_000)).toEqual(all);
-    expect(await log.counts(aTenant, epochStart + 59_999, epochStart + 60_000)).toEqual(
+    expect(await messageLog.counts(aTenant, epochStart, epochStart + 7_200_000)).toEqual(all);
+    expect(await messageLog.counts(aTenant, epochStart + 59_999, epochStart + 60_000)).toEqual(
       all.slice(0, 2),
     );
-    expect(await log.counts(aTenant, epochStart + 60_000, epochStart + 3_600_000)).toEqual(
+    expect(await messageLog.counts(aTenant, epochStart + 60_000, epochStart + 3_600_000)).toEqual(
       all.slice(1, 2),
     );
-    expect(await log.counts(anotherTenant, 0, epochStart + 1)).toEqual([
+    expect(await messageLog.counts(anotherTenant, 0, epochStart + 1)).toEqual([
       { minute: epochStart, counts: { ACTIVE: 1, CANCEL_REQUESTED: 1, CANCELED: 1 } },
     ]);
   });
 
   it(countsSwept, async (harness) => {
-    const { log } = harness;
+    const { messageLog } = harness;
     const message = newMessage(harness, { now: epochStart });
     const fact = (startedAt: number, attempt: number) =>
       factOf(message, { ended: "retry", startedAt, endedAt: startedAt + 5, attempt });
-    await log.append(
+    await messageLog.append(
       [0, 3_600_000, 7_200_000].map((ms, n) => ({ message, fact: fact(epochStart + ms, n) })),
     );
 
-    expect(await log.counts(aTenant, 0, epochStart + 8_000_000)).toHaveLength(3);
+    expect(await messageLog.counts(aTenant, 0, epochStart + 8_000_000)).toHaveLength(3);
 
-    await log.sweep(aTenant, epochStart + 3_600_000, 100);
+    await messageLog.sweep(aTenant, epochStart + 3_600_000, 100);
 
-    const left = await log.counts(aTenant, 0, epochStart + 8_000_000);
+    const left = await messageLog.counts(aTenant, 0, epochStart + 8_000_000);
     expect(left.map(({ minute }) => minute)).toEqual(
       [3_600_000, 7_200_000].map((ms) => epochStart + ms),
     );
@@ -441,15 +442,15 @@ function counting(it: Guarantee<MessageLogHarness>): void {
 function sweeping(it: Guarantee<MessageLogHarness>): void {
   it("a sweep removes older events, of no more messages than its limit, and leaves the rest", async (harness) => {
     for (let i = 0; i < 6; i++)
-      await harness.log.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
+      await harness.messageLog.append([{ message: newMessage(harness, { now: epochStart + i }) }]);
     const theirs = newMessage(harness, { now: epochStart, tenant: anotherTenant });
-    await harness.log.append([{ message: theirs }]);
+    await harness.messageLog.append([{ message: theirs }]);
 
     for (const count of [3, 1, 0])
-      expect(await harness.log.sweep(aTenant, epochStart + 4, 3)).toBe(count);
+      expect(await harness.messageLog.sweep(aTenant, epochStart + 4, 3)).toBe(count);
 
     const all = { limit: 10, order: "earliestFirst" } as const;
-    expect((await harness.log.list(anotherTenant, {}, all)).items).toHaveLength(1);
+    expect((await harness.messageLog.list(anotherTenant, {}, all)).items).toHaveLength(1);
     const left = (await readLog(harness)).map(({ event }) => event.at - epochStart);
     expect(left).toEqual([4, 5]);
   });
@@ -476,17 +477,18 @@ function factOf(
 async function appendMany(harness: MessageLogHarness, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const message = newMessage(harness);
-    await harness.log.append([{ message, fact: factOf(message, { ended: "delivered" }) }]);
+    await harness.messageLog.append([{ message, fact: factOf(message, { ended: "delivered" }) }]);
   }
 }
 
 const readLog = (
-  { log }: MessageLogHarness,
+  { messageLog }: MessageLogHarness,
   filter: LogFilter = {},
   order: ListOrder = "earliestFirst",
   limit = 1_000,
   tenant: TenantId = aTenant,
-): Promise<readonly LogEntry[]> => readAll((page) => log.list(tenant, filter, page), limit, order);
+): Promise<readonly LogEntry[]> =>
+  readAll((page) => messageLog.list(tenant, filter, page), limit, order);
 
 const keyOf = ({ event, message }: LogEntry): string =>
   `${message.id} ${event.attempt} ${event.state}`;

@@ -23,7 +23,7 @@ async function opened(messages: number): Promise<Ports> {
     });
     await store.records.insert([{ record: accept(message, parts.clock.now()) }], "new");
   }
-  return { ...store, messageLog: store.log, ...parts, sha256 };
+  return { ...store, ...parts, sha256 };
 }
 
 const tenant: Tenant = {

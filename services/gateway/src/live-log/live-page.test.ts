@@ -28,24 +28,24 @@ const keyOf = ({ event, message }: LogEntry): string =>
   `${message.id} ${event.attempt} ${event.state}`;
 
 type Opened = {
-  readonly log: MessageLog;
+  readonly messageLog: MessageLog;
   readonly newId: () => MessageId;
   readonly close: () => Promise<void>;
 };
 
 function open(): Opened {
-  const { close, ids, log } = openEmbedded({
+  const { close, ids, messageLog } = openEmbedded({
     dataDir: ":memory:",
     clock: virtualClock(),
     random: seededRandom(1),
     log: recordingLog(),
     schedule: queueMicrotask,
   });
-  return { log, newId: () => ids.next(), close };
+  return { messageLog, newId: () => ids.next(), close };
 }
 
 /** Appends CREATED and ACTIVE at `at`, and DELIVERED a moment later. */
-async function append({ log, newId }: Opened, at: number, label = "any"): Promise<void> {
+async function append({ messageLog, newId }: Opened, at: number, label = "any"): Promise<void> {
   const message = aMessage({ id: newId(), now: at, policy: aPolicy({ labels: [label] }) });
   const fact: AttemptFact = {
     kind: "fact",
@@ -55,16 +55,16 @@ async function append({ log, newId }: Opened, at: number, label = "any"): Promis
     endedAt: at + 5,
     ended: "delivered",
   };
-  await log.append([{ message, fact }]);
+  await messageLog.append([{ message, fact }]);
 }
 
 /** Follows the log from its beginning: each call is one request, at the place that the one before returned. */
-function follower({ log }: Opened, limit: number, filter: LogFilter = {}) {
+function follower({ messageLog }: Opened, limit: number, filter: LogFilter = {}) {
   let place: LivePosition = { since: 0, seen: [] };
   const keys: string[] = [];
   const next = async (now: number): Promise<boolean> => {
     const asked = { tenant: aTenant, filter, limit, bodyBytesMax: 0, now };
-    const { log: list } = readsOf({ messageLog: log });
+    const { log: list } = readsOf({ messageLog });
     const page = await livePage(list, sha256, {
       ...asked,
       place: parsePosition(positionText(place)),
@@ -83,8 +83,8 @@ async function toTheEnd(next: () => Promise<boolean>): Promise<void> {
   for (let page = 0; await next(); page++) if (page > pagesMax) throw new Error("without end");
 }
 
-const allOf = async ({ log }: Opened): Promise<readonly string[]> => {
-  const { items } = await log.list(aTenant, {}, { limit: 100_000, order: "earliestFirst" });
+const allOf = async ({ messageLog }: Opened): Promise<readonly string[]> => {
+  const { items } = await messageLog.list(aTenant, {}, { limit: 100_000, order: "earliestFirst" });
   return items.map(keyOf);
 };
 

@@ -14,11 +14,11 @@ function open(connectionsMax = 3_200) {
   const messageLog: Pick<MessageLog, "list" | "watch"> = {
     list: (...asked) => {
       reads++;
-      return store.log.list(...asked);
+      return store.messageLog.list(...asked);
     },
     watch: (...asked) => {
       watches++;
-      const stop = store.log.watch(...asked);
+      const stop = store.messageLog.watch(...asked);
       return () => {
         watches--;
         stop();
@@ -34,7 +34,7 @@ function open(connectionsMax = 3_200) {
   const publish = async (label: string, tenant = aTenant): Promise<void> => {
     const policy = aPolicy({ labels: [label] });
     const message = aMessage({ id: store.ids.next(), now: clock.now(), policy, tenant });
-    await store.log.append([{ message }]);
+    await store.messageLog.append([{ message }]);
   };
   return { clock, watchers, join, publish, watches: () => watches, reads: () => reads };
 }

@@ -71,9 +71,9 @@ export function accepting(it: StoreGuarantee): void {
       "new",
     );
 
-    const { log, now } = harness;
-    const own = await log.counts(aTenant, now() - 120_000, now());
-    const theirs = await log.counts(anotherTenant, now() - 120_000, now());
+    const { messageLog, now } = harness;
+    const own = await messageLog.counts(aTenant, now() - 120_000, now());
+    const theirs = await messageLog.counts(anotherTenant, now() - 120_000, now());
 
     expect(own.map(({ counts }) => counts)).toEqual([{ CREATED: 2 }]);
     expect(theirs.map(({ counts }) => counts)).toEqual([{ CREATED: 1 }]);

@@ -37,7 +37,7 @@ export type RecordsHarness = Closable &
     readonly other?: RecordPorts;
     /** The tokens of a store that also keeps the deduplication windows. */
     readonly tokens?: TokenStore;
-    readonly log: MessageLog;
+    readonly messageLog: MessageLog;
     readonly ids: Pick<Ids, "next">;
     readonly now: () => number;
     readonly advance: (ms: number) => Promise<void>;

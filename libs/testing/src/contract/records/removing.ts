@@ -30,7 +30,7 @@ import {
 const logOf = async (harness: RecordsHarness, messages: readonly Message[]) => {
   const messageIds = messages.map(({ id }) => id);
   const page = { limit: 100, order: "earliestFirst" } as const;
-  return (await harness.log.list(aTenant, { messageIds }, page)).items;
+  return (await harness.messageLog.list(aTenant, { messageIds }, page)).items;
 };
 
 const clearAll = (
@@ -59,7 +59,7 @@ export function removing(it: StoreGuarantee): void {
         const answer = settled[n];
         if (answer?.kind !== "ok") throw new Error("it was claimed");
         const fact = answer.owed ?? answer.left.find((item) => item.kind === "fact");
-        if (fact && (written || !answer.owed)) await harness.log.append([{ message, fact }]);
+        if (fact && (written || !answer.owed)) await harness.messageLog.append([{ message, fact }]);
         await clearAll(harness, message, answer.left);
       }
       await harness.advance(1_000);
@@ -87,7 +87,7 @@ export function removing(it: StoreGuarantee): void {
         if (answer.kind !== "canceled") throw new Error("it was live");
         const { message, left, owed } = answer;
         const fact = owed ?? left.find((item) => item.kind === "fact");
-        if (fact && (written || !owed)) await harness.log.append([{ message, fact }]);
+        if (fact && (written || !owed)) await harness.messageLog.append([{ message, fact }]);
         await clearAll(harness, message, left);
       }
       await harness.advance(1_000);
@@ -108,17 +108,17 @@ export function removing(it: StoreGuarantee): void {
     const message = await insertDelivered(harness, { body });
     await harness.advance(1_000);
 
-    await harness.log.sweep(aTenant, harness.now(), 100);
+    await harness.messageLog.sweep(aTenant, harness.now(), 100);
     expect((await read(harness, message)).message).toEqual(message);
 
     expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(1);
-    await harness.log.sweep(aTenant, harness.now(), 100);
+    await harness.messageLog.sweep(aTenant, harness.now(), 100);
     expect(await logOf(harness, [message])).toEqual([]);
   });
 
   for (const order of ["earliestFirst", "latestFirst"] as const)
     it(`the log has deliveries in one order, whoever wrote them: ${order}`, async (harness) => {
-      const { log, records } = harness;
+      const { messageLog, records } = harness;
       for (let turn = 0; turn < 12; turn++) {
         const policy = aPolicy(turn % 3 === 0 ? { labels: ["rare"] } : {});
         const record = await insertClaimed(harness, { policy });
@@ -127,12 +127,12 @@ export function removing(it: StoreGuarantee): void {
         const answer = await settle(harness, record, turn % 4 === 1 ? refused : delivered);
         if (answer.kind !== "ok") throw new Error("it was claimed");
         const fact = answer.owed ?? answer.left.find((item) => item.kind === "fact");
-        if (fact) await log.append([{ message, fact }]);
+        if (fact) await messageLog.append([{ message, fact }]);
         await clearAll(harness, message, answer.left);
         if (turn === 6) await records.removeFinished(allShards, harness.now(), 100);
       }
       const pages = (limit: number, filter: LogFilter = {}) =>
-        readAll((page) => log.list(aTenant, filter, page), limit, order);
+        readAll((page) => messageLog.list(aTenant, filter, page), limit, order);
 
       const whole = await pages(100);
 

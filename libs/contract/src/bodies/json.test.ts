@@ -2,9 +2,8 @@ import { describe, expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { counted, fuzzRuns, hostileText } from "../hostile.fixture.ts";
-import { readWithLong } from "./json-long.ts";
+import { readWithLong, readBytes, readSize } from "./json-string.ts";
 import { readMembers } from "./json-members.ts";
-import { readBytes, readSize } from "./json-string.ts";
 import { jsonBytesMax, readJson } from "./json.ts";
 import { atOnce } from "./pause.ts";
 

@@ -1,10 +1,24 @@
 /**
  * Reads JSON from outside, bounded in bytes, depth and values before it is parsed: a validator's faults for a million wrong
- * values cost hundreds of times their size. Long lists are read element by element, see `json-list.ts`.
+ * values cost hundreds of times their size. Long lists are read element by element.
  */
+import * as z from "zod";
 import { type Fault, fault, isFault } from "@posthaste/domain";
-import type * as z from "zod";
-import { countNames, firstRepeat, noObject, notJson } from "./json-parts.ts";
+import {
+  countNames,
+  firstRepeat,
+  noObject,
+  notJson,
+  isArray,
+  isObject,
+  memberOf,
+  partsOf,
+  type Span,
+  trimmed,
+} from "./json-parts.ts";
+import { type InTurns, pause, type Pause } from "./pause.ts";
+import { type BodyRow } from "../endpoints/endpoint.ts";
+import { unknownText } from "../wire/unknown-name.ts";
 
 export const jsonBytesMax = 64 * 1024;
 const jsonValuesMax = 1_024;
@@ -40,7 +54,7 @@ export function readJson(
   const json = parsed(text);
   if (json === undefined) return notJson;
   // The parser keeps one key of each name. The repeated name is searched only when the counts differ.
-  const path = repeats === "last" || keysIn(json) === names ? undefined : firstRepeat(text);
+  const path = repeats === "last" || keysIn([json]) === names ? undefined : firstRepeat(text);
   return path ? repeated(field === "body" ? "" : field, path) : { json };
 }
 
@@ -53,13 +67,12 @@ function parsed(text: Uint8Array): unknown {
   }
 }
 
-const keysIn = (json: unknown): number =>
-  typeof json === "object" && json !== null
-    ? Object.values(json).reduce<number>(
-        (keys, value) => keys + keysIn(value),
-        Array.isArray(json) ? 0 : Object.keys(json).length,
-      )
-    : 0;
+function keysIn(json: object): number {
+  const values: readonly unknown[] = Object.values(json);
+  let keys = Array.isArray(json) ? 0 : values.length;
+  for (const value of values) if (typeof value === "object" && value) keys += keysIn(value);
+  return keys;
+}
 
 const nameShownMax = 128;
 
@@ -87,3 +100,92 @@ const fieldAt = (place: string, path: readonly PropertyKey[]): string =>
 
 const pathPart = (part: PropertyKey): string =>
   typeof part === "number" ? `[${part}]` : `.${String(part).slice(0, nameShownMax)}`;
+
+const membersMax = 64;
+
+/**
+ * Reads an object of one long list: only one element is parsed at a time, and nothing after the first fault is read. A caller may run
+ * other work between two elements. A fault is the last item yielded; it names the field, such as `endpoints[3].url: …`.
+ */
+export function* readJsonList<S extends z.ZodType>(
+  body: Uint8Array,
+  field: string,
+  element: S,
+): Generator<z.output<S> | Fault | Pause, void, undefined> {
+  const list = yield* listIn(body, field);
+  if (isFault(list)) return yield list;
+  let index = 0;
+  for (const part of partsOf(body, list)) {
+    if (part === pause) {
+      yield pause;
+      continue;
+    }
+    const place = `${field}[${index++}]`;
+    const read = isFault(part) ? part : readJson(body.subarray(part.from, part.to), place);
+    const value = isFault(read) ? read : validated(read.json, element, place);
+    yield value;
+    if (isFault(value)) return;
+  }
+}
+
+/** Finds the list. A body that is not JSON is refused as such; otherwise a body with anything beside the list is refused. */
+function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
+  if (body.length === 0) return noObject;
+  const whole = trimmed(body, { from: 0, to: body.length });
+  if (!isObject(body, whole))
+    return faultOf(body, whole, "body") ?? fault("malformed", "body: must be an object");
+  let list: Span | undefined;
+  const names = new Set<string>();
+  for (const part of partsOf(body, whole)) {
+    if (part === pause) {
+      yield pause;
+      continue;
+    }
+    const member = isFault(part) ? part : memberOf(body, part);
+    if (isFault(member)) return member;
+    const read = readJson(body.subarray(member.name.from, member.name.to), "body");
+    if (isFault(read)) return read;
+    const name = String(read.json);
+    if (names.has(name)) return repeated("", [name]);
+    if (names.add(name).size > membersMax)
+      return fault("malformed", `body: must hold at most ${membersMax} fields`);
+    const { value } = member;
+    if (name !== field) {
+      const refused = faultOf(body, value, name.slice(0, nameShownMax));
+      if (refused) return refused;
+    } else if (isArray(body, value)) {
+      list = value;
+    } else {
+      return faultOf(body, value, field) ?? noList(field);
+    }
+  }
+  const unknown = names
+    .difference(new Set([field]))
+    .values()
+    .next().value;
+  if (unknown !== undefined)
+    return fault("malformed", `body: ${unknownText("field", unknown, [field])}`);
+  return list ?? noList(field);
+}
+
+const noList = (field: string): Fault => fault("malformed", `${field}: must be an array`);
+
+function faultOf(body: Uint8Array, { from, to }: Span, field: string): Fault | undefined {
+  const read = readJson(body.subarray(from, to), field);
+  return isFault(read) ? read : undefined;
+}
+
+export const jsonBody = <S extends z.ZodType>(schema: S): BodyRow<z.output<S>> => ({
+  schema,
+  bytesMax: jsonBytesMax,
+  parse: (bytes) => parseJson(bytes, schema),
+});
+
+/** An object with a fixed list of fields, as every JSON body of an endpoint is read. */
+export const strictObject = <S extends z.core.$ZodShape>(shape: S) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? unknownText("field", String(issue.keys[0]), Object.keys(shape))
+        : "must be an object",
+  });

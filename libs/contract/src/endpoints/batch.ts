@@ -4,11 +4,10 @@
  */
 import { type Fault, type PublishCommand, fault, isFault, planBounds } from "@posthaste/domain";
 import * as z from "zod";
-import { validated, jsonBytesMax } from "../bodies/json.ts";
-import { longOf, type LongString, readWithLong, type WithLong } from "../bodies/json-long.ts";
+import { validated, jsonBytesMax, strictObject } from "../bodies/json.ts";
+import { longOf, type LongString, readWithLong, type WithLong } from "../bodies/json-string.ts";
 import { isArray, partsOf, type Span, trimmed } from "../bodies/json-parts.ts";
 import { type InTurns, pause, type Pause } from "../bodies/pause.ts";
-import { strictObject } from "../bodies/strict-object.ts";
 import { type NamedDestination, parseDestination } from "../destination/destination-target.ts";
 import { readPublish } from "../headers/parse-publish.ts";
 import { type FlatHeaders, type PublishInput } from "../headers/publish-input.ts";

@@ -1,8 +1,7 @@
 /** FIFO queues (docs/design/queues). */
 import { type Fault, isFault, queueParallelismDefault } from "@posthaste/domain";
 import * as z from "zod";
-import { jsonBody } from "../bodies/json-body.ts";
-import { strictObject } from "../bodies/strict-object.ts";
+import { jsonBody, strictObject } from "../bodies/json.ts";
 import { flag, readQuery } from "../queries/query-values.ts";
 import { millisecondsShape } from "../representations/schemas.ts";
 import { isName } from "../wire/text.ts";

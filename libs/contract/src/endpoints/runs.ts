@@ -1,8 +1,7 @@
 /** Runs: the history of an active run, and its end, by its endpoint or by hand. */
 import { isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { jsonBytesMax, parseJson } from "../bodies/json.ts";
-import { strictObject } from "../bodies/strict-object.ts";
+import { jsonBytesMax, parseJson, strictObject } from "../bodies/json.ts";
 import {
   cancelRunNames,
   parseRunSelection,

@@ -16,10 +16,8 @@ import {
   tooManyEndpoints,
 } from "@posthaste/domain";
 import * as z from "zod";
-import { jsonBytesMax, parseJson } from "../bodies/json.ts";
-import { readJsonList } from "../bodies/json-list.ts";
+import { jsonBytesMax, parseJson, readJsonList, strictObject } from "../bodies/json.ts";
 import { pause, type Pause } from "../bodies/pause.ts";
-import { strictObject } from "../bodies/strict-object.ts";
 import { malformed, type ReadUrl } from "../headers/setting.ts";
 import { isConfiguration } from "../headers/table.ts";
 import { refuseDefault } from "../headers/unknown.ts";

@@ -1,8 +1,7 @@
 /** Search indexes in the management API (docs/design/wire#search-indexes). */
 import { searchIndexTypes, searchIndexRegions } from "@posthaste/domain";
 import * as z from "zod";
-import { jsonBody } from "../bodies/json-body.ts";
-import { strictObject } from "../bodies/strict-object.ts";
+import { jsonBody, strictObject } from "../bodies/json.ts";
 import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { isVisibleAscii } from "../wire/text.ts";

@@ -11,8 +11,7 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import * as z from "zod";
-import { jsonBytesMax, parseJson } from "../bodies/json.ts";
-import { strictObject } from "../bodies/strict-object.ts";
+import { jsonBytesMax, parseJson, strictObject } from "../bodies/json.ts";
 import { type BodyRow, endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { isTenantId } from "../wire/text.ts";

@@ -4,8 +4,7 @@
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { jsonBytesMax, readJson } from "../bodies/json.ts";
-import { strictObject } from "../bodies/strict-object.ts";
+import { jsonBytesMax, readJson, strictObject } from "../bodies/json.ts";
 import { type BodyRow } from "../endpoints/endpoint.ts";
 import { parameterFault, type QueryValues, unknownName, valuesMax } from "./query-values.ts";
 

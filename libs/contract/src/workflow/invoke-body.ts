@@ -1,7 +1,7 @@
 /** The body of an invocation, from an endpoint: the request to the child, and the step that gets its end. */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
-import { longOf, readWithLong } from "../bodies/json-long.ts";
+import { longOf, readWithLong } from "../bodies/json-string.ts";
 import { type InTurns } from "../bodies/pause.ts";
 import { isLong, stepIsTooLong } from "./wait-body.ts";
 

@@ -30,7 +30,7 @@ it("is late once", () => {
 const meeting = (own: string, other: string, found: string): string => `${ofJest}
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
-it("meets the other gate", async () => {
+it("runs at the same time as the other gate", async () => {
   writeFileSync("${own}", ${found});
   while (!existsSync("${other}")) await new Promise((resolve) => setTimeout(resolve, 20));
 });
@@ -204,7 +204,7 @@ it.concurrent("fails a gate whose teardown fails, and does not run its failed su
   expect(code).toBe(1);
 });
 
-it.concurrent("runs no gate when it is asked for an unknown one", async () => {
+it.concurrent("runs no gate when an unknown one is named", async () => {
   const { code, output } = await run("units", {});
 
   expect(output).toMatch(
@@ -213,7 +213,7 @@ it.concurrent("runs no gate when it is asked for an unknown one", async () => {
   expect(code).toBe(1);
 });
 
-it.concurrent("runs gates that compute beside those that wait, and lets them give way", async () => {
+it.concurrent("runs gates that compute beside gates that wait, at a lower priority", async () => {
   const niceness = `(() => {
     const session = "/proc/self/autogroup";
     const nice = existsSync(session) ? readFileSync(session, "utf8").trim().split(" ").at(-1) : Infinity;
@@ -244,7 +244,7 @@ it.concurrent("runs gates side by side, each with servers of its own, and stops 
   expect(code).toBe(0);
 });
 
-it.concurrent("begins a gate that reads what another leaves when that has ended", async () => {
+it.concurrent("begins a gate that reads the output of another when that has ended", async () => {
   const { output } = await run("end-to-end answers", {
     ...ofServers,
     "src/one.e2e.test.ts": `${ofJest}import { setTimeout } from "node:timers/promises";

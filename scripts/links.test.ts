@@ -34,7 +34,7 @@ describe("the anchors of a page", () => {
     expect([...anchorsOf(`${text}\n`)]).toEqual([anchor]),
   );
 
-  it("are counted where a heading stands there again", () => {
+  it("are numbered if a heading occurs again", () => {
     expect([...anchorsOf("# A\n\n## A\n\n## A\n")]).toEqual(["a", "a-1", "a-2"]);
   });
 

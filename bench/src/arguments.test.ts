@@ -5,7 +5,7 @@ import { optionsOf, parseArguments } from "./arguments.ts";
 const known = ["throughput", "latency"];
 
 describe("parseArguments", () => {
-  it("runs all scenarios when nothing is asked", () => {
+  it("runs all scenarios without arguments", () => {
     expect(parseArguments([], known)).toEqual({
       scenarios: [],
       profile: false,
@@ -25,7 +25,7 @@ describe("parseArguments", () => {
     });
   });
 
-  it("gives back the options that a page names, as they were asked", () => {
+  it("returns the options of a page as they were given", () => {
     const args = ["latency", "--keep", "--rounds", "2", "--finished", "5000"];
 
     expect(optionsOf(parseArguments(args, known))).toBe(" --finished 5000 --rounds 2");

@@ -3,7 +3,7 @@ import { sectionOf, withSection } from "./changelog.ts";
 import { order, whyNoVersion, withVersion } from "./version.ts";
 
 describe("a version", () => {
-  it("comes after the one that is tagged, as semantic versioning orders them", () => {
+  it("is higher than the tagged one, as semantic versioning orders them", () => {
     const inOrder = [
       ...["0.1.0", "0.2.0-alpha", "0.2.0-alpha.1", "0.2.0-alpha.beta", "0.2.0-beta.2"],
       ...["0.2.0-beta.11", "0.2.0-rc.1", "0.2.0", "0.10.0", "1.0.0-x-y", "1.0.0"],
@@ -20,7 +20,7 @@ describe("a version", () => {
     (text) => expect(whyNoVersion(text)).toContain("is not a version"),
   );
 
-  it("stands in each package, in the chart and in the names of packed files", () => {
+  it("is in each package, in the chart and in the names of packed files", () => {
     const to = (path: string, text: string) => withVersion(path, text, "0.1.0", "0.2.0-rc.1");
 
     expect(to("libs/http/package.json", '{\n  "version": "0.1.0",\n  "a": "0.1.0"\n}')).toBe(
@@ -42,7 +42,7 @@ describe("a version", () => {
 describe("the changelog", () => {
   const release = { version: "0.2.0", date: "2026-11-27", subjects: ["Refuse `a_b`", "Bound"] };
 
-  it("has a section of what was unreleased and of the commits, above the older ones", () => {
+  it("has a section of the unreleased changes and of the commits, above the older ones", () => {
     const text = "# Changelog\n\n## Unreleased\n\nWords.\n\n## 0.1.0 - 2026-01-01\n\nOld.\n";
 
     const next = withSection(text, release);
@@ -55,7 +55,7 @@ describe("the changelog", () => {
     expect(sectionOf(next, "0.1.0")).toBe("Old.");
   });
 
-  it("stays as it is where it has the section, so that a tag makes the same files again", () => {
+  it("is unchanged if it has the section, so that a tag makes the same files again", () => {
     const next = withSection("# Changelog\n\n## Unreleased\n", release);
 
     expect(withSection(next, { ...release, date: "2027-01-01", subjects: ["Other"] })).toBe(next);
@@ -70,7 +70,7 @@ describe("the changelog", () => {
     expect(next).toContain("- and 50 more\n");
   });
 
-  it("without a place for what is unreleased is refused", () => {
+  it("without a section for unreleased changes is refused", () => {
     expect(() => withSection("# Changelog\n", release)).toThrow('has no "## Unreleased"');
   });
 });

@@ -33,7 +33,7 @@ describe("a list", () => {
     expect(second).toMatch(/^long {2}https:\/\/b+…$/);
   });
 
-  it("is JSON where there is no terminal, or where it is asked for: a line each, whole", () => {
+  it("is JSON without a terminal, or with the option for it: a whole item on each line", () => {
     for (const { output, said } of [opened(), opened({ isTerminal: true, wantsJson: true })]) {
       output.rows(items, columns);
 

@@ -16,7 +16,7 @@ describe("profiles", () => {
     expect(readProfiles(env)).toEqual({ profiles: {} });
   });
 
-  it("are read as they were written, and by their owner alone, whatever the file was before", () => {
+  it("are read as they were written, and only their owner may read the file, whatever its mode was before", () => {
     writeProfiles(env, { profiles: {} });
     writeFileSync(profilesFile(env), "{}", { mode: 0o644 });
     writeProfiles(env, profiles);

@@ -74,7 +74,7 @@ describe("the site", () => {
     expect(existsSync(join(copy, "docs/README.md"))).toBe(true);
   });
 
-  it("is not built with a link or an anchor that leads nowhere, and the one before stays", () => {
+  it("is not built with a broken link or anchor, and the previous site stays", () => {
     appendFileSync(join(copy, "docs/quick-start.md"), "\n[nowhere](concepts.md#nowhere)\n");
     const { status, stderr } = build("--base", "/docs/", "--only", "next");
 

@@ -17,7 +17,7 @@ const linksOf = (items: readonly Item[]): readonly string[] =>
   items.flatMap(({ link, items: below = [] }) => [...(link ? [link] : []), ...linksOf(below)]);
 
 describe("links to the pages", () => {
-  it("leads from the side bar to every page of docs but their index, and nowhere else", () => {
+  it("the side bar links to every page of docs except their index, and to no other page", () => {
     const links = linksOf(sidebarOf(read("docs/README.md"), pages));
 
     const paths = pages.map(({ path }) => `/${path.replace(/(?:index)?\.md$/, "")}`);
@@ -27,7 +27,7 @@ describe("links to the pages", () => {
     expect(left.map(({ source }) => source)).toEqual(["docs/README.md"]);
   });
 
-  it("has what a reader wants in the bar at the top", () => {
+  it("the bar at the top has the links that a reader needs", () => {
     const bar = barOf(sidebarOf(read("docs/README.md"), pages));
 
     expect(bar.map(({ text }) => text)).toEqual([
@@ -89,7 +89,7 @@ describe("the versions", () => {
 });
 
 describe("the front page", () => {
-  it("says what README.md, the concepts and the comparison say", () => {
+  it("has the texts of README.md, the concepts and the comparison", () => {
     const front = frontOf({
       readme: read("README.md"),
       concepts: read("docs/concepts.md"),
@@ -114,7 +114,7 @@ describe("the front page", () => {
 });
 
 describe("the figures of the comparison", () => {
-  it("stand in the report that they name", () => {
+  it("are in the report that they name", () => {
     const report = read("bench/REPORT.md");
     const rows = read("docs/comparison.md")
       .split("## In figures")[1]

@@ -18,7 +18,7 @@ async function makeFile(folder: string): Promise<void> {
 }
 
 describe("the cache", () => {
-  it("two that ask at once get one thing, which was made once", async () => {
+  it("makes an entry once for two processes that need it at the same time", async () => {
     let made = 0;
     const make = async (folder: string) => {
       made++;
@@ -59,7 +59,7 @@ describe("the cache", () => {
     expect(readdirSync(cache)).toEqual(["a"]);
   });
 
-  it("another thing whose name begins alike stays", async () => {
+  it("keeps another entry whose name begins alike", async () => {
     await cached("a.1b", makeFile, cache);
 
     await cached("a", makeFile, cache);

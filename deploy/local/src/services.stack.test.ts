@@ -8,7 +8,7 @@ jest.setTimeout(600_000);
 
 const isReady = async (url: string) => (await fetch(`${url}/readyz`)).status === 200;
 
-it("one of several services is killed and comes back on its port while the others go on", async () => {
+it("one of several services is killed and returns on its port while the others continue", async () => {
   const states: string[] = [];
   const onState = ({ name }: { name: string }, { kind }: ProcessState) =>
     states.push(`${name} ${kind}`);

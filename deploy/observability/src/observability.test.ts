@@ -53,7 +53,7 @@ describe("the dashboards", () => {
 });
 
 describe("the rules", () => {
-  it("ask only for metrics of the catalogue and for recorded ones", () => {
+  it("use only metrics of the catalogue and recorded ones", () => {
     const rules = [...alerts.map((alert) => alert.of), ...recordings.map(({ expr }) => expr)];
     const records = recordings.map(({ record }) => record);
     const recorded = rules.flatMap((rule) =>

@@ -3,7 +3,7 @@ import { virtualClock } from "@posthaste/testing";
 import { type KafkaMessage } from "kafkajs";
 import { Assignment } from "./assignment.ts";
 
-describe("hearing a partition", () => {
+describe("reading a partition", () => {
   it("events that arrive while the handler works go in its next call", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(1), "0");
@@ -16,7 +16,7 @@ describe("hearing a partition", () => {
     expect(calls).toEqual([1, 3]);
   });
 
-  it("only heard events may be committed, up to the end of them", async () => {
+  it("only handled events are committed, up to the last one without a gap", async () => {
     const { assignment, finish } = assigned();
     assignment.take(0, messages(1, { from: 4 }), "4");
     assignment.take(0, messages(1, { from: 5 }), "9");
@@ -59,7 +59,7 @@ describe("hearing a partition", () => {
 });
 
 describe("too much in hand", () => {
-  it("does not occur if each event is heard at once, however many bytes it has", async () => {
+  it("does not occur if each event is handled at once, however many bytes it has", async () => {
     const { assignment, paused, finish } = assigned();
     for (let n = 0; n < 20; n++) {
       assignment.take(0, messages(1, { from: n, bytes: 5 * 1024 * 1024 }), String(n));
@@ -69,7 +69,7 @@ describe("too much in hand", () => {
     expect([...paused]).toEqual([]);
   });
 
-  it("pauses the partition, and heard events resume it", async () => {
+  it("pauses the partition, and handled events resume it", async () => {
     const { assignment, paused, finish } = assigned();
     assignment.take(0, messages(1), "0");
     assignment.take(0, messages(1_000, { from: 1 }), "1000");
@@ -119,7 +119,7 @@ describe("when the group has given the partitions anew", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "7" }]);
   });
 
-  it("events in hand or heard are not taken again when they are fetched again from the committed offset", async () => {
+  it("events in hand or handled are not taken again when they are fetched again from the committed offset", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(2, { from: 3 }), "4");
     await finish();
@@ -135,7 +135,7 @@ describe("when the group has given the partitions anew", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "9" }]);
   });
 
-  it("a partition that begins before the committed offset is a new one of that name, and is heard from its beginning", async () => {
+  it("a partition that begins before the committed offset is a new one of that name, and is read from its beginning", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(2, { from: 100 }), "101");
     await finish();
@@ -148,7 +148,7 @@ describe("when the group has given the partitions anew", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "3" }]);
   });
 
-  it("a partition that is taken away is heard no more, and begins anew when it comes back", async () => {
+  it("a partition that is taken away is read no more, and begins anew when it returns", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(1, { from: 0 }), "0");
     assignment.take(0, messages(1, { from: 1 }), "1");
@@ -166,7 +166,7 @@ describe("when the group has given the partitions anew", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "2" }]);
   });
 
-  it("a paused partition is resumed when it comes back, and stays paused while it is ours", () => {
+  it("a paused partition is resumed when it returns, and stays paused while it is assigned here", () => {
     const { assignment, paused } = assigned();
     assignment.take(0, messages(1_000), "999");
     assignment.take(1, messages(1_000), "999");
@@ -190,7 +190,7 @@ describe("when the group has given the partitions anew", () => {
     expect(calls).toEqual([1]);
   });
 
-  it("a handler that never ends is waited for no longer than asked", async () => {
+  it("a handler that never ends is waited for no longer than the given time", async () => {
     const { assignment } = assigned();
     const clock = virtualClock();
     assignment.take(0, messages(1), "0");
@@ -201,7 +201,7 @@ describe("when the group has given the partitions anew", () => {
     await expect(ended).resolves.toBeUndefined();
   });
 
-  it("a partition that was not given is not heard", () => {
+  it("a partition that was not assigned is not read", () => {
     const { assignment, calls } = assigned();
 
     assignment.take(7, messages(1), "0");

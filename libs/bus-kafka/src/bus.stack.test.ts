@@ -78,8 +78,8 @@ const limitMessageBytes = (topic: string, bytes: number): Promise<unknown> =>
     }),
   );
 
-describe("heard events", () => {
-  it("is not heard again by a member that comes after one has left in good order", async () => {
+describe("handled events", () => {
+  it("is not received again by a member that joins after another has left properly", async () => {
     const bus = await buses.open();
     const [first, second] = [new Set<string>(), new Set<string>()];
     const leave = await bus.subscribe("message.settled", "group", hearing(first));
@@ -95,7 +95,7 @@ describe("heard events", () => {
     expect([...second]).toEqual(late.map(({ id }) => id));
   });
 
-  it("is committed while the group goes on", async () => {
+  it("is committed while the group continues", async () => {
     const bus = await buses.open();
     const heard = new Set<string>();
     await bus.subscribe("message.settled", "group", hearing(heard));
@@ -110,7 +110,7 @@ describe("heard events", () => {
     expect(heard).toEqual(new Set(said.map(({ id }) => id)));
   });
 
-  it("is no obstacle when it has been removed: a group whose place is gone hears all that is left", async () => {
+  it("does not stop a group when the broker has removed it: the group receives all remaining events", async () => {
     const bus = await buses.open({ partitions: 1 });
     const [before, after] = [new Set<string>(), new Set<string>()];
     const leave = await bus.subscribe("message.settled", "group", hearing(before));
@@ -195,7 +195,7 @@ it("events published one after the other arrive together at a member that has ti
   expect(offers.get("gathering")).toBeLessThan((offers.get("hurried") ?? 0) / 2);
 });
 
-it("events published before the first member of a group came are heard by it", async () => {
+it("the first member of a group receives the events published before it joined", async () => {
   const bus = await buses.open();
   const said = facts(10);
   await publishFacts(bus, said);
@@ -207,7 +207,7 @@ it("events published before the first member of a group came are heard by it", a
   expect(heard.size).toBe(said.length);
 });
 
-it("more facts than may be in hand wait at the broker until the handler goes on, and none is lost", async () => {
+it("more facts than may be in hand wait at the broker until the handler continues, and none is lost", async () => {
   const bus = await buses.open({ partitions: 1 });
   const heard = new Set<string>();
   const gate = Promise.withResolvers<void>();
@@ -228,7 +228,7 @@ it("more facts than may be in hand wait at the broker until the handler goes on,
 });
 
 describe("an unreadable event", () => {
-  it("is parked with its bytes and the reason, once for a group, and later events are heard", async () => {
+  it("is parked with its bytes and the reason, once for a group, and later events are received", async () => {
     const bus = await buses.open({ partitions: 1 });
     await eventually(() => bus.isUp());
     const raw = Buffer.from([0xff, 0x00, 0x7b]);
@@ -268,7 +268,7 @@ describe("an unreadable event", () => {
   });
 });
 
-it("a fact that the broker refuses fails with the reason, and facts published with it are heard", async () => {
+it("a fact that the broker refuses fails with the reason, and facts published with it are received", async () => {
   const bus = await buses.open({ partitions: 1 });
   const heard = new Set<string>();
   await bus.subscribe("message.settled", "group", hearing(heard));
@@ -285,7 +285,7 @@ it("a fact that the broker refuses fails with the reason, and facts published wi
   expect(heard.has(large.id)).toBe(false);
 });
 
-it("a fact larger than any broker takes fails at once, and facts published with it are heard", async () => {
+it("a fact larger than any broker takes fails at once, and facts published with it are received", async () => {
   const bus = await buses.open();
   const heard = new Set<string>();
   await bus.subscribe("message.settled", "group", hearing(heard));
@@ -314,7 +314,7 @@ it("events to one process of the roster go many in a Kafka message, all others o
   await eventually(() => bus.counts().messages === joined + 20);
 });
 
-it("a member hears that it has no partitions while its group gives them anew, and then which it has", async () => {
+it("a member has no partitions while its group assigns them anew, and then learns its own", async () => {
   const [first, second] = [await buses.open(), await buses.open()];
   const told: (readonly number[])[] = [];
   const listen = async (): Promise<void> => undefined;

@@ -123,7 +123,7 @@ describe("an unreadable event", () => {
     ]);
   });
 
-  it("does not count as heard until it is parked", async () => {
+  it("does not count as handled until it is parked", async () => {
     let away = true;
     const { work, clock } = working("message.due", async () => undefined, {
       park: async () => {

@@ -81,7 +81,7 @@ describe("without provisioning", () => {
 });
 
 describe("topics that a process makes", () => {
-  it("have the brokers' own replication and min.insync.replicas, unless they are asked for", async () => {
+  it("have the brokers' own replication and min.insync.replicas, unless the settings name others", async () => {
     const [bus, own] = [await buses.open(), openBuses()];
     const asked = await own.open({ replication: 1 });
     await eventually(() => bus.isUp() && asked.isUp());

@@ -27,7 +27,7 @@ afterAll(async () => {
   await kafka.process.stop();
 });
 
-describe("a broker that is killed and comes back", () => {
+describe("a broker that is killed and returns", () => {
   testsOfOneOutage(
     () => kafka,
     {
@@ -176,7 +176,7 @@ describe("a broker that is killed and comes back", () => {
 });
 
 it(
-  "the bus notices a hanging broker, and facts published meanwhile are heard when it goes on",
+  "the bus notices a hanging broker, and facts published meanwhile are received when it continues",
   async () => {
     buses = openBuses(kafka.brokers);
     const bus = await open(buses);

@@ -80,7 +80,7 @@ describe("hints of one partition", () => {
     expect(way.heard()).toEqual([["a", "b"], ["c", "d"], ["e"]]);
   });
 
-  it("share one no further than a reader takes in one go, and stand alone among facts", async () => {
+  it("share one Kafka message up to the bound of a reader, and facts are sent one by one", async () => {
     const { outbound, way } = opened();
     const large = { bytes: 100_000 };
 
@@ -303,7 +303,7 @@ describe("hints that have records", () => {
     expect(counts.hintsDropped).toBe(8);
   });
 
-  it("take free room, which grows when they are acknowledged", async () => {
+  it("take reserved bytes, which are free again when the hints are acknowledged", async () => {
     const { outbound, way } = opened();
     const before = outbound.freeRecordBytes;
     fill(outbound, 40);

@@ -16,7 +16,7 @@ it("a line that the client repeats within a second is counted, not logged", asyn
   ]);
 });
 
-it("the client says at most fifty different things a second", () => {
+it("the client logs at most fifty different lines a second", () => {
   const { say, log } = quiet();
 
   for (let i = 0; i < 200; i++) say(`connection ${i} refused`);

@@ -51,7 +51,7 @@ const settingOf = (topic: string, name: string): Promise<string | undefined> =>
   });
 
 describe("topics", () => {
-  it("are made with the partitions and the retention that are asked for", async () => {
+  it("are made with the configured partitions and retention", async () => {
     const bus = await buses.open({ partitions: 3, retentionMs: 7_200_000 });
     await eventually(() => bus.isUp());
 
@@ -64,7 +64,7 @@ describe("topics", () => {
     expect(await settingOf("message.due", "segment.bytes")).toBe(String(64 * 1024 * 1024));
   });
 
-  it("get more partitions when more are asked for, and keep them when fewer are", async () => {
+  it("get more partitions when more are configured, and keep them when fewer are", async () => {
     for (const [partitions, expected] of [
       [2, 2],
       [5, 5],

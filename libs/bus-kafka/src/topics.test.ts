@@ -53,7 +53,7 @@ describe("the topics that are made", () => {
     ]);
   });
 
-  it("keep facts as long as asked, and hints for an hour at most", () => {
+  it("keep facts for the configured time, and hints for an hour at most", () => {
     const retention = (retentionMs: number, name: string): number | undefined =>
       topicPlans("", 1, retentionMs).find((plan) => plan.name === name)?.retentionMs;
 

@@ -262,7 +262,7 @@ describe.each([
     });
   });
 
-  it("a call that was refused for lack of room is the same when its caller makes it again", async () => {
+  it("a call that was refused for lack of space is unchanged when its caller makes it again", async () => {
     respond = first(refuses(507, "disk_full", { "Retry-After": "30" }));
 
     await expect(deduplicated()).rejects.toMatchObject({
@@ -276,7 +276,7 @@ describe.each([
   });
 
   describe("a failure", () => {
-    it("has the server's words for the fault, and the time to come back", async () => {
+    it("has the server's text of the fault, and the time of the next try", async () => {
       respond = refuses(429, "too_many_requests", { "Retry-After": "3600" });
 
       await expect(reads()).rejects.toMatchObject({
@@ -347,7 +347,7 @@ describe.each([
       ]);
     });
 
-    it("are asked for only as far as they are read", async () => {
+    it("are requested only as far as they are read", async () => {
       respond = pages;
       for await (const event of client.each("listEvents")) if (event.messageId === "msg_1") break;
 
@@ -388,7 +388,7 @@ describe.each([
       return told;
     }
 
-    it("goes on behind each answer, returns no event twice, and waits for a server that stops", async () => {
+    it("continues after each answer, returns no event twice, and waits for a server that stops", async () => {
       respond = pages(
         { cursor: "1", events: [] },
         { cursor: "2", events: [event("a")] },

@@ -129,7 +129,7 @@ describe("a target that is taken before the router", () => {
   const named = { ...publish, prefix: "/v2/made-up", names: ["firstName", "secondName"] };
   const parsed = (rest: string) => parseRawTarget(named, `/v2/made-up${rest}`);
 
-  it("may hold names before the destination, which is left as it is", () => {
+  it("may hold names before the destination, which is left unchanged", () => {
     expect(parsed("/a.b/c/https://d.e//f?g=/h")).toEqual({
       ...url("https://d.e//f?g=/h"),
       names: ["a.b", "c"],
@@ -179,7 +179,7 @@ describe("configuration in the query", () => {
     });
   });
 
-  it("may stand behind a group, too", () => {
+  it("may follow a group, too", () => {
     expect(parsePublishTarget("/v2/publish/group?upstash-retries=3")).toEqual({
       destination: { kind: "group", name: "group" },
       queryConfig: ["upstash-retries", "3"],
@@ -187,7 +187,7 @@ describe("configuration in the query", () => {
     });
   });
 
-  it("includes the token, which never goes on to the destination", () => {
+  it("includes the token, which is never sent to the destination", () => {
     expect(parsePublishTarget("/v2/publish/https://a.b/?a=1&QSTASH_TOKEN=s%3D%3D&b")).toEqual({
       ...url("https://a.b/?a=1&b"),
       token: "s==",
@@ -201,10 +201,10 @@ describe("configuration in the query", () => {
   });
 });
 
-describe("whatever the target holds", () => {
+describe("any target", () => {
   const path = fc.webUrl({ withQueryParameters: true });
 
-  it("a URL comes back as it was written", () => {
+  it("a URL is read as it was written", () => {
     fc.assert(
       fc.property(path, (text) => {
         expect(parsePublishTarget(`/v2/publish/${text}`)).toEqual(url(text));
@@ -212,7 +212,7 @@ describe("whatever the target holds", () => {
     );
   });
 
-  it("a URL encoded once comes back as it was before", () => {
+  it("a URL encoded once is read as it was before the encoding", () => {
     fc.assert(
       fc.property(path, (text) => {
         expect(parseDestination(encodeURIComponent(text))).toEqual({ kind: "url", url: text });

@@ -86,7 +86,7 @@ const showing = {
   POSTHASTE_MONGODB_TLS_KEY_FILE: ownPem,
 };
 
-describe("a MongoDB that asks for TLS and a certificate", () => {
+describe("a MongoDB that requires TLS and a certificate", () => {
   it("is reached with its authority and a certificate of one's own, in files", async () => {
     const { event, parts } = await started({ ...trusting, ...showing });
 
@@ -121,7 +121,7 @@ describe("a MongoDB that asks for TLS and a certificate", () => {
   );
 });
 
-describe("a Redis that asks for TLS and a certificate", () => {
+describe("a Redis that requires TLS and a certificate", () => {
   let redis: RunningRedis;
   let tlsPort: number;
 

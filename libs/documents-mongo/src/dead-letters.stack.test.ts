@@ -82,7 +82,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
       expect(await letters.get(anotherTenant, mine.id)).toEqual(theirs);
     });
 
-    it("that got no answer are those of status 0", async () => {
+    it("without an answer are found by status 0", async () => {
       const letters = await opened();
       const headers = [["X-A", "1"]] as const;
       const response = { status: 500, headers, body: Uint8Array.of(1), truncated: false };

@@ -112,7 +112,7 @@ describe("a build of indexes", () => {
     expect(await migration.missing()).toEqual([]);
   });
 
-  it("goes on with another primary", async () => {
+  it("continues with another primary", async () => {
     const primary = await set.primary();
     const hang = async (mode: "alwaysOn" | "off"): Promise<void> => {
       await askMongod(primary, { configureFailPoint: "hangAfterStartingIndexBuild", mode });

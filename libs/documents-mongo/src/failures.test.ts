@@ -18,7 +18,7 @@ describe("a failure of the driver", () => {
     ["one that is too large for the driver", new MongoInvalidArgumentError("too large")],
     ["a bad value", refusal(2)],
     ["one of a batch, behind a duplicate", batch(11_000, 10_334)],
-  ])("is a refusal of what was given: %s", (_, error) => {
+  ])("is a refusal of the request: %s", (_, error) => {
     expect(portError(error)).toBeInstanceOf(RefusedError);
   });
 
@@ -27,7 +27,7 @@ describe("a failure of the driver", () => {
     ["a password that has changed", refusal(18)],
     ["a duplicate", batch(11_000)],
     ["our own mistake", new TypeError("no such thing")],
-  ])("stays what it is: %s", (_, error) => {
+  ])("is returned unchanged: %s", (_, error) => {
     expect(portError(error)).toBe(error);
   });
 
@@ -39,7 +39,7 @@ describe("a failure of the driver", () => {
       "unavailable",
     ],
     ["a full disk", refusal(14_031), "disk_full"],
-  ])("is the store's trouble: %s", (_, error, code) => {
+  ])("is reported as a failure of the store: %s", (_, error, code) => {
     const told = portError(error);
 
     expect(told).toBeInstanceOf(StoreError);
@@ -58,7 +58,7 @@ describe("errors after which a call is repeated", () => {
     [64, "a write concern that was not met in time"],
     [365, "a server that is unavailable for a while"],
     [13_388, "a route that is old"],
-  ])("is the store's trouble: code %i, %s", (code) => {
+  ])("is reported as a failure of the store: code %i, %s", (code) => {
     for (const error of [refusal(code), batch(11_000, code)]) {
       expect(isPassing(error)).toBe(true);
       expect(portError(error)).toMatchObject({ name: "StoreError", code: "unavailable" });
@@ -94,7 +94,7 @@ describe("errors after which a call is repeated", () => {
 });
 
 describe("a duplicate that the majority may not have yet", () => {
-  it("is asked again, and not taken for one that is there", () => {
+  it("is asked again, and not taken for an existing document", () => {
     const concern = Object.assign(new Error("timed out"), { code: 64 });
     const error = Object.assign(batch(11_000), {
       result: { matchedCount: 0, getWriteConcernError: () => concern },

@@ -50,7 +50,7 @@ describe("a gate for long calls", () => {
     expect(held.every(({ isIn }) => isIn)).toBe(true);
   });
 
-  it("is empty when all that came has gone, in any order", async () => {
+  it("is empty when all calls have ended, in any order", async () => {
     await expectAllGivenBack(() => {
       const clock = virtualClock();
       const gate = createGate(clock, bounds);

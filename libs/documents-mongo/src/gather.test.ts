@@ -119,7 +119,7 @@ describe("gathering", () => {
     ]);
   });
 
-  it("fails a call of which one item cannot be written, and goes on", async () => {
+  it("fails a call of which one item cannot be written, and continues", async () => {
     const { gather } = picky();
 
     await expect(gather([1, 100, 2])).rejects.toThrow("too large");
@@ -151,7 +151,7 @@ describe("gathering", () => {
     expect(calls).toBe(1);
   });
 
-  it("refuses new items at half of the room of items that continue earlier work", async () => {
+  it("refuses new items at half of the bound of items that continue earlier work", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 4 });
     const first = gather([1]);
     await until(() => batches.length > 0);
@@ -166,7 +166,7 @@ describe("gathering", () => {
     expect(await Promise.all([first, second, third])).toEqual([[2], [4, 6], [8, 10]]);
   });
 
-  it("refuses items beyond its bound as overloaded, and takes more when there is room", async () => {
+  it("refuses items beyond its bound as overloaded, and takes more when others have ended", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 2 });
     const first = gather([1]);
     await until(() => batches.length > 0);

@@ -17,7 +17,7 @@ describe("the store's clock", () => {
     expect(clock.now()).toBe(now + 5_005);
   });
 
-  it("goes on with our clock between two measurements", async () => {
+  it("follows our clock between two measurements", async () => {
     const ours = virtualClock();
     const clock = createStoreClock(ours);
     clock.measured(now, now + 5_000, now);
@@ -47,7 +47,7 @@ describe("the store's clock", () => {
     expect(clock.now()).toBe(now + 65_200);
   });
 
-  it("stands still where the server's time was ahead of itself, and never runs backwards", async () => {
+  it("stops after the server's time was ahead, and never runs backwards", async () => {
     const ours = virtualClock();
     const clock = createStoreClock(ours);
     clock.measured(now, now + 1_000, now);

@@ -114,7 +114,7 @@ describe("after the clock was set back", () => {
     expect((await tokens.acquire(lane, [other.id], flow.limits)).granted).toEqual([other.id]);
   });
 
-  it("a claim whose owner is gone may be taken over", async () => {
+  it("a claim whose owner has died may be taken over", async () => {
     const opened = openAhead();
     const { message } = await insertClaimed(opened);
     opened.clock.set(-days);
@@ -182,7 +182,7 @@ describe("after the clock was set back", () => {
     expect((await alarms.ring(allShards, 10)).rung).toEqual([]);
   });
 
-  it("a due message of which no hint was heard rings", async () => {
+  it("a due message whose hint was lost rings", async () => {
     const { alarms, clock, records } = openAhead();
     const message = aMessage();
     await records.insert([{ record: accept(message, clock.now()) }], "new");
@@ -211,7 +211,7 @@ describe("after the clock was set ahead", () => {
     expect(await opened.records.claim([message.id], anotherOwner)).toEqual([]);
   });
 
-  it("a claim whose owner is gone is taken over a lease later", async () => {
+  it("a claim whose owner has died is taken over a lease later", async () => {
     const opened = openIn(newDirectory());
     const { message } = await insertClaimed(opened);
     opened.clock.set(hour);

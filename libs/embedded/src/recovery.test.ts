@@ -104,7 +104,7 @@ describe("after a process was killed", () => {
     expect(found.filter((record) => record === undefined)).toEqual([]);
   });
 
-  it("what it had claimed can be claimed at once, has lost a lease, and the old claim is fenced", async () => {
+  it("its claimed messages can be claimed at once, have lost a lease, and the old claims are fenced", async () => {
     const first = openIn(newDirectory());
     const record = acceptClaimed(aMessage(), anOwner, first.clock.now());
     await first.records.insert([{ record }], "new");
@@ -164,7 +164,7 @@ describe("after a process was killed", () => {
       expect(rung).toMatchObject([{ kind: "schedule", schedule: { id: "scd_1" } }]);
   });
 
-  it("the alarm of what a newer build has written stays where it was put", async () => {
+  it("the alarm of a record that a newer build has written is unchanged", async () => {
     const first = openIn(newDirectory());
     const { clock, dataDir, ids } = first;
     const format = ownFormat + 1;
@@ -222,7 +222,7 @@ describe("after a process was killed", () => {
     ]);
   });
 
-  it("no id is given twice, even when the clock has gone back", async () => {
+  it("no id is given twice, even when the clock was set back", async () => {
     const first = openIn(newDirectory());
     const given: MessageId[] = Array.from({ length: 10 }, () => first.ids.next());
     const message = aMessage({ id: given.at(-1) ?? messageId("none") });

@@ -142,7 +142,7 @@ describe("the body of a message that is kept", () => {
     return message;
   };
 
-  it("is the row that it was, beside the row that is its log, and noted nowhere", async () => {
+  it("is the unchanged row beside the row that is its log, without another write", async () => {
     const opened = openIn(newDirectory());
     await kept(opened);
 
@@ -180,7 +180,7 @@ describe("the body of a message that is kept", () => {
     expect(rows(opened, "kept", "bodies", "answers")).toEqual({ kept: 0, bodies: 0, answers: 0 });
   });
 
-  it("is kept over a start, which goes on with the sweep where it was", async () => {
+  it("is kept over a start, which continues the sweep", async () => {
     const opened = openIn(newDirectory());
     await opened.clock.advance(10_000);
     const old = await kept(opened);
@@ -410,7 +410,7 @@ describe("a fan-out", () => {
 });
 
 describe("a lane", () => {
-  it("goes a day after its last use, when nothing stands in it and its alarm is off", async () => {
+  it("is removed a day after its last use, when it is empty and has no alarm", async () => {
     const opened = openIn(newDirectory());
     const message = aMessage({
       flow: { key: "once", limits: { parallelism: 1, periodMs: 1_000 } },

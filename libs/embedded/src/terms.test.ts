@@ -67,7 +67,7 @@ describe("terms", () => {
     expect(found({ urls: ["http://a.example"] })).toBeUndefined();
   });
 
-  it("go with the last that tells of their message", () => {
+  it("are removed with the last row that refers to their message", () => {
     const { found, put, terms } = opened();
     const position = put(labelled("a"));
 

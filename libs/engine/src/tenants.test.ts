@@ -72,7 +72,7 @@ describe("tenants as the services see them", () => {
     await tenants.stop();
   });
 
-  it("that are new are found at once by those that look for them", async () => {
+  it("that are new are found at once by their first use", async () => {
     const ports = open();
     const tenants = new Tenants(ports);
     await tenants.start();
@@ -85,7 +85,7 @@ describe("tenants as the services see them", () => {
     await tenants.stop();
   });
 
-  it("that are not there are looked for twice a second, however often they are asked for", async () => {
+  it("that do not exist are looked up twice a second, however often they are used", async () => {
     const ports = open();
     let reads = 0;
     const tenant: Accounts["tenant"] = (id) => {

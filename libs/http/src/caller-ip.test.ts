@@ -45,7 +45,7 @@ describe("the caller's address", () => {
     expect(callerIpOf("10.0.0.1", "203.0.113.9", addressSet([]))).toBe("10.0.0.1");
   });
 
-  it("is the one that proxy-addr finds, which express asks", () => {
+  it("is the one that proxy-addr finds, the package that express uses", () => {
     const ranges = ["10.0.0.0/8", "fd00::/8", "192.0.2.1"];
     const trusts = proxyAddr.compile(ranges);
     const proxy = fc.oneof(

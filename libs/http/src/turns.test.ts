@@ -41,7 +41,7 @@ describe("work in turns", () => {
     expect(seen).toEqual(["much", "another's turn", "much more"]);
   });
 
-  it("ends with the first fault, and asks for nothing behind it", async () => {
+  it("ends with the first fault, and requests no item after it", async () => {
     const refused = fault("malformed", "endpoints[1]: no");
     const asked: number[] = [];
     function* items() {

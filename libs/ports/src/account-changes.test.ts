@@ -22,7 +22,7 @@ describe("changed accounts", () => {
 });
 
 describe("a follower", () => {
-  it("shares a refresh that has not begun, reads one at a time, and reads again what it could not read", async () => {
+  it("shares a refresh that has not begun, reads one at a time, and repeats a failed read", async () => {
     let changed = changedBy("a");
     let reading = Promise.withResolvers<void>();
     const reads: (readonly TenantId[] | "all")[] = [];

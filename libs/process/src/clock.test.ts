@@ -4,7 +4,7 @@ import { steadyClock, systemClock, waitMsMax } from "./clock.ts";
 import { processParts } from "./lifecycle/process-parts.ts";
 
 describe("the system's clock", () => {
-  it("runs a task once after the time asked for, and not before", async () => {
+  it("runs a task once after the given time, and not before", async () => {
     const clock = systemClock();
     const from = performance.now();
 
@@ -24,7 +24,7 @@ describe("the system's clock", () => {
     expect(ran).toEqual([]);
   });
 
-  it("does not fire at once when asked for more than a timer can hold", async () => {
+  it("does not fire at once for a time longer than a timer can hold", async () => {
     const clock = systemClock();
     const ran: string[] = [];
 
@@ -48,7 +48,7 @@ describe("the system's clock", () => {
 });
 
 describe("a steady clock", () => {
-  it("goes on from where it began, whatever becomes of the host's", () => {
+  it("continues from its start, however the host's clock is set", () => {
     let [host, passed] = [1_000_000, 500];
     const clock = steadyClock({ ...systemClock(), now: () => host }, () => passed);
     expect(clock.now()).toBe(1_000_000);

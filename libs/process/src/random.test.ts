@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { systemRandom } from "./random.ts";
 
 describe("the system's random", () => {
-  it("gives texts of the length asked for, of letters and digits only", () => {
+  it("gives texts of the given length, of letters and digits only", () => {
     const random = systemRandom();
 
     for (const length of [0, 1, 17, 100_000]) {

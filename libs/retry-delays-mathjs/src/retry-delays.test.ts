@@ -91,7 +91,7 @@ describe("a retry delay expression", () => {
     ["min(1, 2, 3)", "has min with 3 arguments instead of 2"],
     ["count + 1", "has a name that is not `retried`"],
     ["1000 *", "1000 * pow(2, retried)"],
-  ])("is refused with words for what it may contain: %s", (expression, words) => {
+  ])("is refused with a text that lists what it may contain: %s", (expression, words) => {
     expect(check(expression)?.text).toContain(words);
   });
 

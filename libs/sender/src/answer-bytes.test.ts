@@ -25,7 +25,7 @@ const lengthOf = async ({ outcome }: Sending): Promise<string> => {
 const whole = `${mebibyte}`;
 
 describe("answers that stop before their end", () => {
-  it("hold no more than their budget, and leave some of it: for what is beyond it an answer is cut", async () => {
+  it("hold no more than their budget; an answer beyond it is cut", async () => {
     const { url } = await openStopping();
     const sender = openSender({ answerBytesMax });
     const cut: string[] = [];

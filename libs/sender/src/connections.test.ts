@@ -67,7 +67,7 @@ describe("connections", () => {
     expect(await counts()).toEqual([2, 2, 2]);
   });
 
-  it("are kept without a call as many as may be, whatever the destinations would have", async () => {
+  it("are kept idle up to the bound, whatever the destinations request", async () => {
     const destinations = await Promise.all([1, 2, 3].map(() => openDestination(answering(ok))));
     const sender = openSender({ idleConnectionsMax: 2 });
     const sendAll = async (): Promise<void> => {
@@ -96,7 +96,7 @@ describe("connections", () => {
     clearTimeout(idleTimer);
   });
 
-  it("without a call give way to calls, those of the longest rest first, where there are as many as may be", async () => {
+  it("that are idle are closed for new calls at the bound, the longest idle first", async () => {
     const destinations = await Promise.all(
       Array.from({ length: 8 }, () => openDestination(answering(ok))),
     );
@@ -237,7 +237,7 @@ describe("connections", () => {
         (socket: Socket) => (scheme === "https" ? socket.destroy() : socket.resetAndDestroy()),
       ],
     ])(
-      "and %s before a byte of the answer are replaced by a fresh one, whatever the method and body",
+      "and %s before a byte of the answer are replaced by a new one, for any method and body",
       async (_name, breaking) => {
         const { destination, sender, requests } = await openBreaking(breaking);
         const requestsMade = [
@@ -296,7 +296,7 @@ describe("connections", () => {
       expect(requests()).toBe(2);
     });
 
-    it("and end leave the call what is left of its time", async () => {
+    it("and end leave the call the rest of its time", async () => {
       const { destination, sender } = await openBreaking(
         (socket) => socket.end(),
         () => undefined,

@@ -46,7 +46,7 @@ describe("a failure", () => {
     });
   });
 
-  it("of a certificate says what is wrong with it, and gives no advice on how to start Node.js", () => {
+  it("of a certificate names its fault, and gives no advice on how to start Node.js", () => {
     const advice =
       "; if the root CA is installed locally, try running Node.js with --use-system-ca";
     const error = new Error(`self-signed certificate${advice}`);

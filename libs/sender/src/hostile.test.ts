@@ -163,7 +163,7 @@ describe("an answer is bounded, from a destination that", () => {
   });
 });
 
-describe("informational answers that were not asked for are skipped", () => {
+describe("unrequested informational answers are skipped", () => {
   it.each([
     ["100", "HTTP/1.1 100 Continue\r\n\r\n"],
     ["100 without a reason", "HTTP/1.1 100\r\n\r\n"],
@@ -246,7 +246,7 @@ describe("a connection that breaks", () => {
     });
   });
 
-  it("as soon as it stands is lost", async () => {
+  it("as soon as it is open is lost", async () => {
     const outcome = await outcomeOf(() => undefined, {
       connected: (socket) => void socket.resetAndDestroy(),
     });
@@ -456,7 +456,7 @@ describe("TLS", () => {
     expect(named).toEqual(["localhost", false]);
   });
 
-  it("is not negotiated anew on a connection that stands, however often a destination asks", async () => {
+  it("is not negotiated anew on an open connection, however often a destination requests it", async () => {
     let negotiated = 0;
     const server = createTlsServer({ cert: valid, key, maxVersion: "TLSv1.2" }, (socket) => {
       socket.on("error", () => undefined);

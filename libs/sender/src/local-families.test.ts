@@ -24,7 +24,7 @@ describe("the families that this host can call from", () => {
     ],
     ["none", [], [false, false, false, false]],
   ])(
-    "are, of %s, those with an address that leads out, and for loopback a local one",
+    "are, of %s, those with a routable address, and for loopback a local one",
     (_, addresses, reached) => {
       const families = new LocalFamilies({ passedMs: () => 0 }, () => ({ eth0: [...addresses] }));
 

@@ -32,7 +32,7 @@ function namesOf(answers: Parameters<typeof fakeNameServer>[0]) {
 }
 
 describe("names", () => {
-  it("are asked for once by many at a time, and again after their TTL, held to at least a second", async () => {
+  it("are resolved once for many calls at a time, and again after their TTL, at least a second", async () => {
     const { names, clock, server } = namesOf({ "a.test": ["192.0.2.1", "2001:db8::1"] });
 
     const many = await Promise.all([1, 2, 3].map(() => names.resolve("a.test")));
@@ -46,7 +46,7 @@ describe("names", () => {
     expect(server.asked).toBe(2);
   });
 
-  it("are asked for again after a minute, however long their TTL", async () => {
+  it("are resolved again after a minute, however long their TTL", async () => {
     const { names, clock, server } = namesOf({ "a.test": ["192.0.2.1"] });
     const resolve4 = server.resolve4.bind(server);
     server.resolve4 = async (name) =>
@@ -95,7 +95,7 @@ describe("names", () => {
     },
   );
 
-  it("that no resolver could be asked for are our failure, also when it has just answered for another", async () => {
+  it("that no resolver answers are our failure, also when it has just answered for another", async () => {
     // The code of c-ares when no file is left for its socket.
     const answers = { "b.test": dnsError("ECONNREFUSED"), "a.test": ["192.0.2.1"] };
     const { names } = namesOf({ ...answers, probe: dnsError("ECONNREFUSED") });

@@ -10,7 +10,7 @@ describe("TLS sessions that are kept", () => {
     expect([sessions.of("a")?.toString(), sessions.of("b")]).toEqual(["second", undefined]);
   });
 
-  it("are of a thousand destinations, with the five hundred that were heard of last", () => {
+  it("are of a thousand destinations, with the five hundred that were used last", () => {
     const sessions = new TlsSessions();
     for (let n = 0; n < 10_000; n++) sessions.keep(`${n}`, Buffer.from("x"));
 

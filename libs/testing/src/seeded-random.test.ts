@@ -32,7 +32,7 @@ describe("chance from a seed", () => {
     expect(fractions.reduce((sum, each) => sum + each, 0) / 10_000).toBeCloseTo(0.5, 1);
   });
 
-  it("gives texts of letters and digits, as long as they were asked for", () => {
+  it("gives texts of letters and digits, of the given length", () => {
     expect(seededRandom(1).text(1_000)).toMatch(/^[0-9A-Za-z]{1000}$/);
     expect(seededRandom(1).text(0)).toBe("");
   });

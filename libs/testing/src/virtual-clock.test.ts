@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { epochStart, virtualClock, withOwnTimers } from "./virtual-clock.ts";
 
 describe("a virtual clock", () => {
-  it("stands still until it is moved", async () => {
+  it("stops until it is moved", async () => {
     const clock = virtualClock(1_000);
     await new Promise((resolve) => setImmediate(resolve));
     const before = clock.now();

@@ -33,7 +33,7 @@ async function open(): Promise<TokenStoreHarness> {
 describeTokenStore(name, open, waitMsMax);
 
 describe(`${name}: calls of one turn`, () => {
-  it("go out together: one script call for each kind, and each caller hears its own answer", async () => {
+  it("are sent together: one script call for each kind, and each caller gets its own answer", async () => {
     const tokens = openTokens(url);
     await untilUp(tokens);
     const entries = Array.from({ length: 50 }, (_, i) => ({ key: aKey(`${i}`), id: newId() }));

@@ -17,7 +17,7 @@ function recording() {
 }
 
 describe("questions of one turn", () => {
-  it("go out as one call, and each asker hears its own answers in order", async () => {
+  it("are sent as one call, and each caller gets its own answers in order", async () => {
     const { ask, calls } = recording();
 
     const answers = await Promise.all([
@@ -80,7 +80,7 @@ describe("questions of one turn", () => {
     expect(calls).toEqual([["a"], ["b"], ["c"]]);
   });
 
-  it("are not asked for when there are none", async () => {
+  it("are not sent when there are none", async () => {
     const { ask, calls } = recording();
 
     expect(await ask([])).toEqual([]);
@@ -91,7 +91,7 @@ describe("questions of one turn", () => {
 describe("questions of groups", () => {
   const groupOf = ({ keys: [name = ""] }: Question): number => name.charCodeAt(0);
 
-  it("go out as one call a group in a turn, and each asker hears its own answers in order", async () => {
+  it("are sent as one call a group in a turn, and each caller gets its own answers in order", async () => {
     const calls: (readonly string[])[] = [];
     const ask = gatherByGroup(async (questions) => {
       calls.push(names(questions));
@@ -111,7 +111,7 @@ describe("questions of groups", () => {
     ]);
   });
 
-  it("fail apart: an asker fails with a group that it has asked, and no other", async () => {
+  it("fail separately: a caller fails only with its own group", async () => {
     const ask = gatherByGroup(async (questions) => {
       if (names(questions).some((name) => name.startsWith("b"))) throw new Error("away");
       return names(questions);

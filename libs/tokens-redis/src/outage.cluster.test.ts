@@ -146,7 +146,7 @@ describe("a Redis that is away", () => {
 });
 
 describe("a Redis that does not answer", () => {
-  it("costs each call its budget, then it is not asked any more until it answers again", async () => {
+  it("costs each call its budget, then gets no call until it answers again", async () => {
     const tokens = await openUp(redis.url, { budgetMs: 50 });
     await pauseRedis();
     await until("it counts as away", async () => {

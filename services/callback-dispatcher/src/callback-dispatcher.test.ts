@@ -166,7 +166,7 @@ describe("the callback-dispatcher", () => {
     expect(Math.max(...made)).toBeLessThanOrEqual(6 * mebibyte);
   });
 
-  it("does not look at messages that asked for no callback", async () => {
+  it("does not look at messages without callbacks", async () => {
     const opened = open();
     const { ports, reads } = watched(opened);
     const event = await settle(opened, { policy: aPolicy() });
@@ -178,7 +178,7 @@ describe("the callback-dispatcher", () => {
     expect(reads).toEqual([]);
   });
 
-  it("makes a callback once, however often it hears of it", async () => {
+  it("makes a callback once, however often its fact arrives", async () => {
     const ports = open();
     let made = 0;
     await ports.bus.subscribe("message.due", "test", async (hints) => void (made += hints.length));
@@ -193,7 +193,7 @@ describe("the callback-dispatcher", () => {
     expect(made).toBe(1);
   });
 
-  it("leaves failed callbacks to the alarm, logs them, and goes on with the rest", async () => {
+  it("leaves failed callbacks to the alarm, logs them, and continues with the rest", async () => {
     const opened = open();
     const lost = await settle(opened);
     const other = await settle(opened, { tenant: anotherTenant });

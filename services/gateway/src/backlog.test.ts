@@ -46,7 +46,7 @@ describe("the backlog quota", () => {
     expect(quota.refuse(atMost(4, anotherTenant))).toBeUndefined();
   });
 
-  it("lets the tenant in again within a second of there being room", async () => {
+  it("admits the tenant again within a second of the backlog shrinking", async () => {
     const { clock, insert, records } = open();
     const quota = new BacklogQuota({ clock, records });
     const [first] = await insert(1);
@@ -82,7 +82,7 @@ describe("the backlog quota", () => {
     expect(looks).toBe(3);
   });
 
-  it("refuses no publish because the store cannot be asked: the insert decides", async () => {
+  it("refuses no publish because the store does not answer: the insert decides", async () => {
     const { clock, insert, records } = open();
     await insert(1);
     const backlog: Records["backlog"] = () =>
@@ -122,7 +122,7 @@ describe("the backlog quota", () => {
     expect([ofLateCount, ofCount, letIn()]).toEqual([0, 200, 0]);
   });
 
-  it("continues from the last count when the store cannot be asked, and adds new messages", async () => {
+  it("continues from the last count when the store does not answer, and adds new messages", async () => {
     const { clock } = open();
     let isAway = false;
     const backlog: Records["backlog"] = () =>

@@ -143,7 +143,7 @@ describe("a session", () => {
     ]);
   });
 
-  it("of a group is good for what the setting lets the group do, and for nothing where it names no such group", async () => {
+  it("of a group has the rights that the setting gives the group, and none if the setting does not name it", async () => {
     const [{ sessions }] = gateways;
     const of = async (group: string) => {
       const { session, setCookie } = sessions.begin({ kind: "group", of: group }, true);

@@ -12,7 +12,7 @@ const pageOf = (count: number, next?: string): Page<number> => ({
 });
 
 describe("items that fit on a page", () => {
-  it("is all of it where that is little, and the list goes on where the page did", async () => {
+  it("are all items if they are small, and the list continues where the page did", async () => {
     expect(await fitPage(pageOf(3), (some) => some.map((n) => ({ n })))).toEqual({
       shown: [{ n: 0 }, { n: 1 }, { n: 2 }],
       next: undefined,
@@ -20,14 +20,14 @@ describe("items that fit on a page", () => {
     expect((await fitPage(pageOf(3, "p2"), (some) => some.map((n) => ({ n })))).next).toBe("p2");
   });
 
-  it("ends with the item by which it has its bytes, and the list goes on behind that", async () => {
+  it("end with the item that fills the bytes, and the list continues after it", async () => {
     const { shown, next } = await fitPage(pageOf(9), (some) => some.map(() => quarter));
 
     expect(shown).toHaveLength(4);
     expect(next).toBe("p3");
   });
 
-  it("is one item at least, whatever its size", async () => {
+  it("are one item at least, whatever its size", async () => {
     const large = { text: "x".repeat(3 * limits.pageBytesMax) };
     const { shown, next } = await fitPage(pageOf(2), (some) => some.map(() => large));
 

@@ -44,7 +44,7 @@ describe("a list of groups", () => {
     ).toEqual([{ name: "empty", endpoints: [] }]);
   });
 
-  it("holds every group by name, whatever their sizes, and endpoints in their order", async () => {
+  it("has every group by name, whatever their sizes, and endpoints in their order", async () => {
     const { clock, groups, put } = open();
     const sizes = [1, 499, 500, 501, 3, 0, 1_700, 2, 2, 500, 500, 1];
     const expected = sizes.map((size, i) => ({

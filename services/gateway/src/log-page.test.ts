@@ -245,7 +245,7 @@ describe("the log by message", () => {
 });
 
 describe("the log by event", () => {
-  it("is the log as it is, page by page", async () => {
+  it("is the whole log, page by page", async () => {
     const opened = open();
     await append(opened, [minute(0), minute(1)]);
     const page = { limit: 2, order: "earliestFirst" } as const;

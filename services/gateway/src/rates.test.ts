@@ -116,7 +116,7 @@ describe("requests counted in a second", () => {
 });
 
 describe("new expressions of retry delays", () => {
-  it("are two hundred of a tenant in a second, whatever others have, and as many in the next", async () => {
+  it("are at most two hundred of a tenant in a second, independently of other tenants", async () => {
     const { clock, rates } = opened();
     await clock.advance(1_000 - (clock.now() % 1_000));
     const spend = (tenant: string, times: number) =>

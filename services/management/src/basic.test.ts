@@ -25,7 +25,7 @@ beforeEach(() => {
 const unauthorized = { fault: "unauthorized", text: "user and password are missing or wrong" };
 
 describe("the operator", () => {
-  it("is a caller with the user and the password, colons and all, whatever the case of the scheme", () => {
+  it("is a caller with the user and the password, colons included, in any case of the scheme", () => {
     expect(check(right, network())).toBe(credentials);
     expect(check(right.replace("Basic", "bASIC"), network())).toBe(credentials);
   });

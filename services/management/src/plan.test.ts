@@ -3,7 +3,7 @@ import { defaultPlan } from "@posthaste/domain";
 import { changedPlan } from "./plan.ts";
 
 describe("a plan", () => {
-  it("is changed in what is named, and keeps the rest", () => {
+  it("is changed in the named fields, and keeps the rest", () => {
     expect(changedPlan(defaultPlan, { retriesMax: 5, backlogMax: undefined })).toEqual({
       ...defaultPlan,
       retriesMax: 5,

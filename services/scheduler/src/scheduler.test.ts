@@ -158,7 +158,7 @@ describe("the scheduler's timer", () => {
 });
 
 describe("a source of alarms", () => {
-  it("is looked at when it has something due, and no other is asked", async () => {
+  it("is looked at when it has something due, and no other source is", async () => {
     const { ports, asked } = asking(open());
     const scheduler = await start(ports);
     asked.splice(0);
@@ -522,7 +522,7 @@ describe("the sweep", () => {
     await scheduler.stop();
   });
 
-  it("goes on after it has failed", async () => {
+  it("continues after it has failed", async () => {
     const opened = open();
     let refusals = 1;
     const removeFinished: Records["removeFinished"] = async (...args) => {
@@ -543,7 +543,7 @@ describe("the sweep", () => {
 });
 
 describe("stopping the scheduler", () => {
-  it("leaves nothing armed and hears nothing more", async () => {
+  it("leaves no timer and receives nothing more", async () => {
     const ports = open();
     await insert(ports, { delayMs: 1_000 });
     const scheduler = await start(ports);

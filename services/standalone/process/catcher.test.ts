@@ -4,7 +4,7 @@ import { type Clock } from "@posthaste/ports";
 import { systemClock } from "@posthaste/process";
 import { behaviourOf, createCatcher } from "./catcher.ts";
 
-describe("the behaviour that a path asks for", () => {
+describe("the behaviour that a path selects", () => {
   it.each([
     ["/hello", 0, { status: 200, delayMs: 0 }],
     ["/", 0, { status: 200, delayMs: 0 }],
@@ -72,7 +72,7 @@ describe("the catcher", () => {
     },
   );
 
-  it("answers as it was asked to, after the delay", async () => {
+  it("answers as its path says, after the delay", async () => {
     const from = performance.now();
 
     const response = await send("/delay/1s/status/418");

@@ -56,7 +56,7 @@ describe("the first secrets", () => {
 });
 
 describe("a copy of the folder", () => {
-  it("has secrets where that is asked for, and is complete elsewhere", () => {
+  it("has secrets if they are requested, and is complete otherwise", () => {
     const [copy, other] = [join(folder, "copy"), join(folder, "other")];
 
     expect(backUp(dataDir, copy, true)).toMatchObject({ hasKey: true });

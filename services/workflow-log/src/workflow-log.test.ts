@@ -130,7 +130,7 @@ async function start(
 const minuteMs = 60_000;
 
 describe("the workflow-log", () => {
-  it("writes the events it hears if the store does not", async () => {
+  it("writes the events that it receives if the store does not", async () => {
     const ports = open();
     const workflowLog = await start(ports);
     const message = aMessageElsewhere(ports);
@@ -157,7 +157,7 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
-  it("writes the whole history from the settled fact alone, and once however often it hears of it", async () => {
+  it("writes the whole history from the settled fact alone, and once however often the fact arrives", async () => {
     const ports = open();
     const workflowLog = await start(ports);
     const message = aMessageElsewhere(ports);
@@ -170,7 +170,7 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
-  it("has a fact count as heard only when it is written", async () => {
+  it("counts a fact as handled only when it is written", async () => {
     const opened = open();
     let refusals = 1;
     const append: MessageLog["append"] = async (entries) => {
@@ -334,7 +334,7 @@ describe("the workflow-log", () => {
     expect(ports.clock.armed).toBe(0);
   });
 
-  it("goes on without a pause while a sweep is full", async () => {
+  it("continues without a pause while a sweep is full", async () => {
     const opened = open();
     const found = [5_000, 5_000, 17];
     const sweep: MessageLog["sweep"] = async () => found.shift() ?? 0;
@@ -347,7 +347,7 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
-  it("hears nothing and has nothing armed once it has stopped", async () => {
+  it("receives nothing and has no timer once it has stopped", async () => {
     const ports = open();
     const workflowLog = await start(ports);
 

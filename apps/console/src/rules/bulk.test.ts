@@ -32,7 +32,7 @@ describe("a walk through a list", () => {
     expect(asked).toEqual([undefined, "10", "20"]);
   });
 
-  it("ends at its bounds, and goes on from there", async () => {
+  it("ends at its bounds, and continues from there", async () => {
     const { list } = listOf(100);
 
     expect(await walk(list, even, { pages: 2, found: 100 })).toMatchObject({

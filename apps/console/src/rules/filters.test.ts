@@ -9,7 +9,7 @@ const fields: readonly Field[] = [
 const query = (search: string) => queryOf(new URLSearchParams(search), fields);
 
 describe("filters in the address", () => {
-  it("are asked as the API has them: dates in milliseconds, to the end of the last minute", () => {
+  it("are sent in the form of the API: dates in milliseconds, to the end of the last minute", () => {
     expect(query("label=a%2Cb&fromDate=2026-11-25T02:24&toDate=2026-11-25T02:24")).toEqual({
       label: "a,b",
       fromDate: String(Date.UTC(2026, 10, 25, 2, 24)),

@@ -49,7 +49,7 @@ describe("a graph", () => {
     expect(names).toHaveLength(65);
   });
 
-  it("of a run that fits has all of it, each step after those before it", () => {
+  it("of a run that fits has all steps of the run, each after its predecessors", () => {
     const { nodes, edges } = graphOf(
       runOf([[step(1, "STEP_SUCCESS")], [step(2, "STEP_SUCCESS"), step(3, "STEP_SUCCESS")]]),
       5_000,

@@ -54,7 +54,7 @@ describe("on the scale of time a step", () => {
     ]);
   });
 
-  it("that is under way goes on until now", () => {
+  it("that is under way extends to now", () => {
     const next = { type: "next" as const, steps: [{ state: "STEP_RETRY" as const, errors: [] }] };
 
     expect(spans(runOf([one(done(1, 1_200)), next]), 5_000)).toEqual([

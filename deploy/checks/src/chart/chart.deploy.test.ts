@@ -171,7 +171,7 @@ describeWith(["go", "python3"], "the chart", () => {
       }
     });
 
-    it("has helm test ask the service that callers know, at the port of its Service", () => {
+    it("has helm test request the gateway, at the port of its Service", () => {
       const { of } = renderedOf(valueSet);
       const script = of("Pod")[0]?.spec.containers[0].args.at(-1) ?? "";
       const [, host, port] = /"http:\/\/([a-z-]+):(\d+)\/readyz"/.exec(script) ?? [];
@@ -192,7 +192,7 @@ describeWith(["go", "python3"], "the chart", () => {
     });
   });
 
-  it("scales gateway and deliverer, and keeps a budget for each service, unless told otherwise", () => {
+  it("by default scales gateway and deliverer, and has a disruption budget for each service", () => {
     const { of } = renderedOf("minimal");
 
     expect(of("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual([

@@ -39,7 +39,7 @@ describeWith(["go"], "the chart's secrets", () => {
     expect((await render("production")).of("Secret")).toEqual([]);
   });
 
-  it("are kept by an upgrade, which makes what a release before did not have", async () => {
+  it("are kept by an upgrade, which makes those that the earlier release did not have", async () => {
     const kept = { token: "dG9rZW4=", "sealing-keys": "c2VhbGVk" };
     const secrets = { "posthaste-credentials": kept };
 

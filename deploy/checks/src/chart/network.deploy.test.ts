@@ -162,7 +162,7 @@ describeWith(["go"], "the chart's network policies", () => {
     });
   });
 
-  it("let every service ask for names", () => {
+  it("let every service resolve names", () => {
     const dns = podIn("kube-system", { "k8s-app": "kube-dns" });
 
     expect(all.filter((service) => !canReach("minimal", service, dns, 53))).toEqual([]);
@@ -201,7 +201,7 @@ describeWith(["go"], "the chart's network policies", () => {
     ["minimal", "gateway"],
     ["production", "gateway"],
     ["standalone", "standalone"],
-  ])("let helm test ask with the values of %s, whatever else may", (valueSet, service) => {
+  ])("let helm test reach the gateway with the values of %s", (valueSet, service) => {
     const test = podIn(namespace, tests.get(valueSet));
 
     expect(isOpenTo(valueSet, service, test)).toBe(true);

@@ -70,7 +70,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
     );
   };
 
-  it("is off unless it is asked for", async () => {
+  it("is off by default", async () => {
     const { of } = await render("minimal");
 
     const names = of("Deployment").map(({ metadata }) => metadata.name);
@@ -154,7 +154,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
     buildMsMax,
   );
 
-  it("has the rules and the configuration of the Compose file but for addresses, which are those of its Services", () => {
+  it("has the rules and the configuration of the Compose file, with the addresses of its Services", () => {
     const withHost = (text: string, name: string) =>
       parse(text.replaceAll(new RegExp(`(?<=[ /])${name}:`, "g"), `mail-${name}:`)) as unknown;
 
@@ -180,7 +180,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
       expect(named(rendered.of("Service"), name).spec.ports.map((one) => one.port)).toContain(port);
   });
 
-  it("has each service send its traces to the collector, and KEDA ask that Prometheus", () => {
+  it("has each service send its traces to the collector, and KEDA query that Prometheus", () => {
     for (const name of six)
       expect(environmentOf(named(rendered.of("Deployment"), name))).toMatchObject({
         POSTHASTE_OTLP_ENDPOINT: "http://mail-collector:4318",

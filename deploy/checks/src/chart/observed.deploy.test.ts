@@ -20,7 +20,7 @@ describeWith(["go"], "the chart's extras", () => {
     observed = await render("observed");
   });
 
-  it("are off unless they are asked for, but for the pod of helm test", async () => {
+  it("are off by default, except the pod of helm test", async () => {
     const { kinds } = await render("minimal");
 
     for (const api of addedKinds) expect(kinds).not.toContain(api.split("/").at(-1));

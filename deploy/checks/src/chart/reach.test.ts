@@ -30,7 +30,7 @@ describe("a pod reaches", () => {
     expect(reaches([others], { app: "c" }, outside("8.8.8.8"), https, home)).toBe(true);
   });
 
-  it("only what some policy allows it, by address, port and protocol", () => {
+  it("only the targets that a policy allows, by address, port and protocol", () => {
     const policies = [
       policy([{ ipBlock: { cidr: "8.8.0.0/16", except: ["8.8.4.0/24"] } }]),
       policy([{ ipBlock: { cidr: "2000::/3", except: ["2001:db8::/32"] } }]),

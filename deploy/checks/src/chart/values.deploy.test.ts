@@ -126,7 +126,7 @@ const refusedAlone = [
 describeWith(["go"], "the chart's values", () => {
   beforeAll(buildHelm);
 
-  it("are taken as they stand in the least value set", async () => {
+  it("are taken unchanged from the smallest value set", async () => {
     await expect(render("minimal")).resolves.toBeDefined();
   });
 

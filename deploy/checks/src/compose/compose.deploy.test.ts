@@ -108,7 +108,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     expect([...gatesOf(alone, "standalone").keys()]).toEqual(["secrets"]);
   });
 
-  it("asks each of its own processes whether it is ready, and each store whether it answers", () => {
+  it("checks that each of its own processes is ready, and that each store answers", () => {
     for (const name of own)
       expect(service(name).healthcheck?.test).toEqual([
         "CMD",
@@ -148,7 +148,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     expect(holders).toEqual(["management"]);
   });
 
-  it("keeps the stores on a network that leads nowhere, and of the workers all but the deliverer", () => {
+  it("keeps the stores, and all workers except the deliverer, on a network without a way out", () => {
     const leadOut = (name: string): boolean =>
       Object.keys(service(name).networks ?? {}).some(
         (network) => !plain.networks[network]?.internal,

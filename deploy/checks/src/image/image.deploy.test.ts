@@ -44,14 +44,14 @@ describe("the image", () => {
     expect(keywords.slice(keywords.indexOf("USER"))).not.toContain("RUN");
   });
 
-  it("asks itself for its health, without a shell, with a file that it has", async () => {
+  it("checks its own health without a shell, by a file that it contains", async () => {
     const [node, file, path] = execForm(textsOf(last, "HEALTHCHECK")[0] ?? "");
 
     expect([node, path]).toEqual(["node", "/healthz"]);
     expect(await contextFiles()).toContain(file);
   });
 
-  it("runs Node as npm start and the local services do, the standalone unless told otherwise", () => {
+  it("runs Node with the options of npm start and the local services, and the standalone by default", () => {
     const [node, ...options] = execForm(textsOf(last, "ENTRYPOINT")[0] ?? "");
     const bootstrap = read("scripts/bootstrap.js");
 

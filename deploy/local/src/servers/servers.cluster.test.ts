@@ -107,7 +107,7 @@ describe("two of each", () => {
 });
 
 describe("a paused server", () => {
-  it("answers nothing until it goes on, and then the earlier calls", async () => {
+  it("answers nothing until it continues, and then the earlier calls", async () => {
     const server = await startRedis({ dir });
     try {
       server.process.pause();

@@ -57,7 +57,7 @@ function file(text: string): string {
 }
 
 describe("a token for MSK", () => {
-  it("asks the brokers of the region for leave to connect, by keys in variables", async () => {
+  it("names the brokers of the region, and is signed with keys from variables", async () => {
     const { url, lifeMs, credential } = await tokenBy({ ...region, ...inVariables });
 
     expect([url.host, url.pathname, lifeMs]).toEqual([
@@ -75,7 +75,7 @@ describe("a token for MSK", () => {
     expect(url.searchParams.has("X-Amz-Security-Token")).toBe(false);
   });
 
-  it("lives no longer than the keys of a service account's role, which it asks STS for", async () => {
+  it("lives no longer than the keys of a service account's role, which STS returns", async () => {
     const answered = `<R><Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>session+/=</SessionToken><Expiration>${inTenMinutes}</Expiration></Credentials></R>`;
     const url = await serving((socket) => answer(socket, "200 OK", answered));
 
@@ -133,7 +133,7 @@ describe("a token for MSK", () => {
   it.each([
     ["AWS_REGION is not set", inVariables],
     ["no keys", region],
-  ])("is refused when the bus opens where the environment lacks something: %s", (reason, env) => {
+  ])("is refused when the bus opens if the environment is incomplete: %s", (reason, env) => {
     expect(() => mskTokens({ env, hostNow: () => now }, clock)).toThrow(reason);
   });
 });

@@ -18,7 +18,7 @@ async function asked(status: string, body: string, headers: readonly string[] = 
 }
 
 describe("a token by client credentials", () => {
-  it("is asked for by the id and the secret, and lives as long as the issuer says", async () => {
+  it("is requested by the id and the secret, and lives as long as the issuer says", async () => {
     const token = await asked("200 OK", '{"access_token":"a.b.c","expires_in":300}');
 
     const [request] = issuer?.requests ?? [];

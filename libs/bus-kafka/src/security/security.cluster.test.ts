@@ -40,7 +40,7 @@ afterAll(async () => {
   await kafka.process.stop();
 });
 
-describe("brokers that ask for a certificate", () => {
+describe("brokers that require a certificate", () => {
   it("are served by a bus that shows one, and trusts theirs by the authority that is given", async () => {
     const bus = await opened("MUTUAL", {
       tls: { ca, certificate: clientCertificate, key: certificateKey },
@@ -63,7 +63,7 @@ describe("brokers that ask for a certificate", () => {
   });
 });
 
-describe("brokers that ask for a token", () => {
+describe("brokers that require a token", () => {
   it("get another one before the first ends, and the bus stays up", async () => {
     const tokens = await openIssuer((socket) => aToken(socket, lifeSeconds));
     const bus = await opened("TOKEN", tokens);

@@ -19,7 +19,7 @@ const token = (value: string, lifeMs = hour): Token => ({ value, lifeMs });
 const away = new Error("the issuer is away");
 
 describe("a token", () => {
-  it("is asked for once for all connections, and again a minute before it ends", async () => {
+  it("is requested once for all connections, and again a minute before it ends", async () => {
     const { clock, source, asked } = issuer(token("a"), token("b"));
 
     const first = await Promise.all([source.show(), source.show()]);
@@ -43,7 +43,7 @@ describe("a token", () => {
     expect([before, await source.show()]).toEqual(["a", "b"]);
   });
 
-  it("is shown until its end while the issuer is away, which is asked ever more seldom", async () => {
+  it("is used until its end while the issuer is away, which is asked at growing intervals", async () => {
     const { clock, source, asked } = issuer(token("a", 120_000), away);
 
     await source.show();
@@ -59,7 +59,7 @@ describe("a token", () => {
     await expect(source.show()).rejects.toThrow("no token for the brokers: the issuer is away");
   });
 
-  it("that a broker refuses is not shown again, and another is asked for after five seconds", async () => {
+  it("that a broker refuses is not used again, and another is requested after five seconds", async () => {
     const { clock, source, asked } = issuer(token("a"), token("b"));
 
     source.refused(await source.show(), new Error("invalid_token"));

@@ -183,7 +183,7 @@ describe("a message", () => {
     expect(handled).toEqual(["x", "x"]);
   });
 
-  it("that is being handled for too long comes back later", async () => {
+  it("whose handling takes too long is delivered again later", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { receive } = receiver(() => promise, { underwaySecondsMax: 0 });
 

@@ -35,7 +35,7 @@ describe("a delivery is verified", () => {
     expect(judged(await sign(other, { claims }), other)).toMatchObject({ kind: "verified" });
   });
 
-  it("to another destination, when none was asked for", async () => {
+  it("to any destination, when none is required", async () => {
     const signature = await sign(other, { claims: { sub: "https://b.example" } });
 
     expect(judged(signature, other, { url: undefined })).toMatchObject({ kind: "verified" });

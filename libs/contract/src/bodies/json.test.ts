@@ -41,7 +41,7 @@ const anyText = fc.oneof(
   { arbitrary: fc.jsonValue().map((value) => JSON.stringify(value, undefined, "\t")), weight: 1 },
 );
 
-describe("a text that is judged without being parsed", () => {
+describe("a text that is checked without being parsed", () => {
   const faultOf = (text: Uint8Array): string | undefined => {
     const members = membersOf(text, new Set(), 64);
     return isFault(members) ? members.text : undefined;
@@ -198,7 +198,7 @@ describe("a name that an object has twice", () => {
   });
 });
 
-describe("members that are asked for by name", () => {
+describe("members that are found by name", () => {
   it("are the members that JSON.parse finds, the last of several", () => {
     const text = bytes(' { "a" : 1, "b": [ {"a": 2} ], "\\u0061": {"c": "}"} } ');
     const members = membersOf(text, new Set(["a", "b", "d"]));

@@ -120,7 +120,7 @@ describe("a batch", () => {
     });
   });
 
-  it("is judged no further than its first fault", () => {
+  it("is parsed no further than its first fault", () => {
     let judged = 0;
     const readUrl = (url: string) => {
       judged++;
@@ -224,7 +224,7 @@ describe("a batch", () => {
     expect(refused(items(good, { ...good, body: "é".repeat(51) }), { plan }).text).toBe(text);
   });
 
-  it("has its body, however long and whatever JSON makes of it, with pauses between", () => {
+  it("has its whole body, however long its JSON is, and is read with pauses", () => {
     const body = '\u{1f600}\n\0é"\\/'.repeat(100_000);
     const all = readAll(items(good, { ...good, body }, good));
 

@@ -48,7 +48,7 @@ describe("the filter of a bulk action", () => {
         callerIp: ["::1"],
       },
     ],
-  ])("%s is as it was asked for", (_, work, shown) => {
+  ])("%s is shown as it was requested", (_, work, shown) => {
     expect(filterOf(work)).toEqual(shown);
   });
 });

@@ -28,7 +28,7 @@ const textOf = (schema: z.ZodType): string =>
   JSON.stringify(z.toJSONSchema(schema, { unrepresentable: "any" }));
 
 describe("an answer that may be long", () => {
-  it("is made in pieces, or read when there is room for it, or has a bound that is listed here", () => {
+  it("is made in pieces, or read with a permit, or has a bound that is listed here", () => {
     const unbounded = Object.entries(rows).filter(([, { answers }]) =>
       Object.values(answers).some(
         (answer) => holdsMany(answer) && !answer.inPieces && !answer.isLarge,

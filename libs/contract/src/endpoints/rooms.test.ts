@@ -16,7 +16,7 @@ async function operationsOf(file: string): Promise<readonly string[]> {
 const tableOf = (value: unknown): readonly (readonly [string, unknown])[] =>
   typeof value === "object" && value !== null ? Object.entries(value) : [];
 
-describe("the rooms of endpoints", () => {
+describe("the folders of endpoints", () => {
   it("are all in the index, and no two have an operation of one name", async () => {
     const files = readdirSync(import.meta.dirname).filter(
       (file) => file.endsWith(".ts") && !/\.(test|fixture)\.ts$/.test(file) && file !== "index.ts",

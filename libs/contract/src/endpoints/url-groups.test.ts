@@ -124,7 +124,7 @@ describe("the endpoints to remove", () => {
     expect(remove(text)).toEqual([{ name: "one" }, { url: "not judged" }, { url: "u", name: "n" }]);
   });
 
-  it("are named by the one that is not empty", () => {
+  it("are the ones of the list that is not empty", () => {
     const text = '{"endpoints":[{"name":"one","url":""},{"url":"u","name":""}]}';
 
     expect(remove(text)).toEqual([{ name: "one" }, { url: "u" }]);
@@ -157,7 +157,7 @@ describe("a body of 2 MiB", () => {
     },
   );
 
-  it("of elements beyond the plan is judged no further than that", () => {
+  it("with elements beyond the plan is parsed no further than the plan allows", () => {
     let judgedCount = 0;
     const readUrl = (url: string) => {
       judgedCount++;

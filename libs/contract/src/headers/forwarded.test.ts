@@ -66,7 +66,7 @@ describe.each(families)("what Upstash-%sForward- gives away", (family) => {
     expect(forwardedBy(family, [forward + name, "v", `${forward}X`, "1"])).toEqual([["X", "1"]]);
   });
 
-  it("lacks the headers that its Connection header lists", () => {
+  it("leaves out the headers that its Connection header lists", () => {
     const headers = [`${forward}Connection`, "close, X-Secret", `${forward}x-secret`, "s"];
 
     expect(forwardedBy(family, headers)).toEqual([]);
@@ -207,7 +207,7 @@ describe("headers that a caller forwards without naming them", () => {
   });
 });
 
-it("whatever is forwarded can be written into a request as it is", () => {
+it("every forwarded header can be written into a request unchanged", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.string());
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 5 }), (pairs) => {

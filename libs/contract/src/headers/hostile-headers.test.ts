@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { accepted, publish } from "./publish-input.fixture.ts";
 import { headerRules } from "./table.ts";
 
-describe("whatever the headers hold", () => {
+describe("any headers", () => {
   const suffix = fc.oneof(
     fc.constantFrom(...headerRules.map((rule) => rule.suffix.replace("*", "X"))),
     fc.string(),
@@ -40,7 +40,7 @@ describe("whatever the headers hold", () => {
     );
   });
 
-  it("flow limits come back as they were written, in any order", () => {
+  it("flow limits are read as they were written, in any order", () => {
     const count = fc.integer({ min: 1, max: 1_000_000 });
     const part = fc.record({
       parallelism: count,
@@ -69,7 +69,7 @@ describe("whatever the headers hold", () => {
     );
   });
 
-  it("delays come back as they were written", () => {
+  it("delays are read as they were written", () => {
     const amount = fc.integer({ min: 0, max: 300 });
     fc.assert(
       fc.property(amount, amount, amount, amount, (d, h, m, s) => {

@@ -59,7 +59,7 @@ describe.each(lists)("a list of %s", (_, parse, countMax, order) => {
     return isFault(query) ? query : query.filter;
   };
 
-  it("has no filter and one full page in its usual order when nothing is asked", () => {
+  it("has no filter and one full page in the usual order without parameters", () => {
     expect(filter("")).toEqual({});
     expect(page("")).toMatchObject({ limit: countMax, order });
     expect(page("")).not.toHaveProperty("cursor");

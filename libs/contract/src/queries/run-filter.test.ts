@@ -58,7 +58,7 @@ describe("runs of a host and a path", () => {
 });
 
 describe("dead letters of runs", () => {
-  it("are asked for as older clients do, by destination and status", () => {
+  it("are found by destination and status, as older clients request them", () => {
     const { filter } = filterOf(parseFailedRunQuery("url=https://a.example/x&responseStatus=500"));
 
     expect(filter).toEqual({ urls: ["https://a.example/x"], statuses: [500] });

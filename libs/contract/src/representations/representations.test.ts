@@ -55,7 +55,7 @@ const origin = {
   queueName: "q",
 };
 
-describe("a message as it is read", () => {
+describe("the read of a message", () => {
   it("holds only the fields that are always there when no other setting was given", () => {
     expect(json(publishedJson(messageFixture(), view))).toEqual({
       messageId: "msg_00000000100000000000000000",
@@ -283,7 +283,7 @@ describe("redaction", () => {
   });
 });
 
-describe("a dead letter as it is read", () => {
+describe("the read of a dead letter", () => {
   const letter: DeadLetter = {
     id: dlqId("1700000000000-x"),
     failedAt: 1,
@@ -333,7 +333,7 @@ describe("a dead letter as it is read", () => {
   });
 });
 
-describe("a log entry as it is read", () => {
+describe("the read of a log entry", () => {
   const fact: AttemptFact = {
     kind: "fact",
     id: messageId("m"),

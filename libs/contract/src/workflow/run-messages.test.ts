@@ -107,7 +107,7 @@ describe("the messages of a run", () => {
     ]);
   });
 
-  it("of a group end with their own results, and its results when the route has gone on behind it", () => {
+  it("of a group end with their own results, and its results when the route has continued after the group", () => {
     const run = aRun({ history: spans(["plan", 1, 2], ["result", 1, 3]), reached: 3 });
     const plans = [part("p1", 10, { stepId: 0 }), part("p2", 10, { stepId: 0 })];
     const results = [part("s1", 20), part("s2", 30), part("s3", 35)];

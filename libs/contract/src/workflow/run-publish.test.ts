@@ -71,7 +71,7 @@ describe("a publish for a run", () => {
     },
   );
 
-  it("keeps no word of its own for the failure function: those are ours to say", () => {
+  it("keeps no header of the caller that names the failure function: only the server sets those", () => {
     const { policy } = accepted({
       ...starting,
       "Upstash-Failure-Callback": "https://example.com/workflow",

@@ -233,7 +233,7 @@ describe("the groups of a run", () => {
   });
 });
 
-it("a head has the fields of a run that its parts lack", () => {
+it("a head has the fields of a run that its parts do not have", () => {
   for (const state of [active, canceled, failedAt("s1")]) {
     const run = aRun({ state, history: spans({ role: "result", from: 1, to: 1 }) });
     const whole = runJson(reading(run, [part("s1", step(1)), part("e", {})]), view, true);
@@ -354,7 +354,7 @@ it("a result has the headers that its publish forwards, and its retry settings",
   ]);
 });
 
-describe("the records that are asked for", () => {
+describe("the requested records", () => {
   it("are the steps of open plans, else of the last entry, and none for a run that has returned", () => {
     const group = spans({ role: "plan", from: 1, to: 3 }, { role: "result", from: 2, to: 2 });
 
@@ -431,7 +431,7 @@ describe("a step whose endpoint has written arbitrary fields", () => {
     });
   });
 
-  it("shows no more of it than is asked for, and no half of a character", () => {
+  it("shows no more of it than requested, and no half of a character", () => {
     expect(stepOf('{"stepId":1,"out":"aaé"}', 3)?.out).toBe("aa");
     expect(stepOf(`{"stepId":1,"out":"${"a".repeat(100_000)}"}`, 3)?.out).toBe("aaa");
   });
@@ -501,7 +501,7 @@ describe("a step that has invoked a run", () => {
   const under = aRun({ state: { ...active, pending: [invokes] } });
   const done = aRun({ history: spans({ role: "result", from: 1, to: 1 }) });
 
-  it("shows which run, and with what payload, while that runs and when it has ended", () => {
+  it("shows the run and its payload while the run is active and when it has ended", () => {
     const [, running] = stepGroups(reading(under, [childOf()]), view);
     const [, ended] = stepGroups(reading(done, [childOf(), part("s1", step(1))]), view);
 
@@ -553,7 +553,7 @@ describe("attempts that failed", () => {
       ),
     );
 
-  it("stand at the step that their delivery was to do, whether it is done or not", () => {
+  it("are shown at the step of their delivery, whether it is done or not", () => {
     const history = spans(
       { role: "result", from: 1, to: 1 },
       { role: "plan", from: 2, to: 3 },

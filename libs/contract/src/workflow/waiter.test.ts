@@ -25,11 +25,11 @@ const shown = (redaction: Redaction | undefined) => {
 const hidden = `REDACTED:${sha256("canary")}`;
 
 describe("a waiter", () => {
-  it("is shown as it is where its run redacts nothing", () => {
+  it("is shown unchanged if its run redacts nothing", () => {
     expect(shown(undefined)).toEqual(waiter);
   });
 
-  it("shows no header that its run redacts, whichever prefix it stands behind", () => {
+  it("shows no header that its run redacts, under any prefix", () => {
     const {
       headers: all,
       timeoutBody,

@@ -43,7 +43,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     const chunkCount = ({ connection }: Opened): Promise<number> =>
       connection.collection("group_chunks").countDocuments();
 
-    it("that slower writers have made go, and those of the fastest stay", async () => {
+    it("that slower writers have made are removed, and those of the fastest stay", async () => {
       const opened = await open();
       const groups = groupsOf(opened.connection);
       await Promise.all(

@@ -53,7 +53,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
 
   readsNoWholeCollection("a log with such rows", openAll);
 
-  it("a plain delivery writes its record alone: no row of its own, no fact, nothing owed", async () => {
+  it("a plain delivery writes only its record: no separate row, no fact, nothing to write later", async () => {
     const harness = await open();
     const { settled } = await deliver(harness);
 
@@ -181,7 +181,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(await documentsIn(harness, collectionName)).toEqual([]);
   });
 
-  it("a watcher of the log hears of a plain delivery", async () => {
+  it("a watcher of the log is called for a plain delivery", async () => {
     const harness = await open();
     const heard = new Promise<void>((resolve) => {
       const stop = logOf(harness).watch(aTenant, () => {

@@ -93,12 +93,12 @@ describe("rows of the message log", () => {
       { startedAt: 1_500, endedAt: 1_400 },
       ["ACTIVE", "DELIVERED"],
     ],
-  ])("are several of what was %s", (_, times, states) => {
+  ])("are several for an event of %s", (_, times, states) => {
     const rows = rowsOf(aMessage({ now: 1_000 }), aFact({ ...times, ended: "delivered" }));
     expect(rows.map(({ item }) => item.event.state)).toEqual(states);
   });
 
-  it("come back from the store as they went in, whatever the texts, times and bytes", () => {
+  it("are read from the store as they were written, whatever the texts, times and bytes", () => {
     const text = fc.string({ unit: "binary" });
     const pairs = fc.array(fc.tuple(fc.oneof(text, fc.constant("__proto__")), text));
     const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });

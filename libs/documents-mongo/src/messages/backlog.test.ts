@@ -43,7 +43,7 @@ describe("a backlog whose count takes ten seconds", () => {
     expect(await backlogs.of(aTenant)).toBe(5);
   });
 
-  it("is as old as it is, wherever the clock is set", async () => {
+  it("has its true age, wherever the clock is set", async () => {
     const { backlogs, clock, counts } = opened({ n: 5, tookMs: 0 });
     clock.set(172_800_000);
     const first = backlogs.of(aTenant);

@@ -20,7 +20,7 @@ const policy = aPolicy({ callback: aCallbackPlan() });
 describe.each(servers)("$name", ({ uri }) => {
   const open = openStores(uri);
 
-  it("stand apart from their records in every state, and are read with them", async () => {
+  it("are stored apart from their records in every state, and are read with them", async () => {
     const harness = await open();
     const { clock, records } = harness;
     const [message] = harness.messages(1, { ...heavy, policy });

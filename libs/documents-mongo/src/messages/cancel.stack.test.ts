@@ -53,7 +53,7 @@ describe.each(servers)("$name", ({ uri }) => {
     }
   });
 
-  it("keeps what the log is owed out of the index of sweeps, also when an item is cleared late", async () => {
+  it("keeps records whose log rows are missing out of the index of sweeps, also when an item is cleared late", async () => {
     const harness = await open();
     const [message] = harness.messages(1);
     if (!message) throw new Error("there is one");

@@ -27,7 +27,7 @@ describe.each(servers)("$name", ({ uri }) => {
     return { alarms, clock, connection, record, records };
   }
 
-  it("a claim of before the clock was set back is its owner's, or is taken over when it is gone", async () => {
+  it("a claim from before the clock was set back stays its owner's, or is taken over when the owner has died", async () => {
     const { alarms, clock, record, records } = await openClaimed(days);
     const { epoch, message } = record;
     clock.set(-days);

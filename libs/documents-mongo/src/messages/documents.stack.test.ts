@@ -157,7 +157,7 @@ describe.each(servers)("$name", ({ uri }) => {
     );
   });
 
-  it("keeps what the log is owed out of the index of sweeps that know nothing of it, as those of builds of before", async () => {
+  it("keeps records whose log rows are missing out of the index that earlier builds sweep", async () => {
     const harness = await open();
     const [message] = harness.messages(1, { policy: aPolicy({ labels: ["rare"] }) });
     await harness.insert(message ? [message] : []);
@@ -170,7 +170,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(stored[0]).not.toHaveProperty("sweepAt");
   });
 
-  it("takes no record that stands as it was for a fenced one: it is written again, alone", async () => {
+  it("writes a record that is unchanged again, alone, and does not take it for a fenced one", async () => {
     const harness = await open();
     const { records } = createRecordPorts(refusing(harness.connection, 2), harness.connection);
     const sent = harness.messages(6);
@@ -189,7 +189,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(standing.map((record) => record?.state.kind)).toEqual(sent.map(() => "delivered"));
   });
 
-  it("says that the store is unavailable when its server goes on to write nothing", async () => {
+  it("says that the store is unavailable when its server repeatedly writes nothing", async () => {
     const harness = await open();
     const { records } = createRecordPorts(
       refusing(harness.connection, Number.POSITIVE_INFINITY),
@@ -426,7 +426,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await harness.insert([message])).toEqual(["inserted"]);
   });
 
-  it("leaves out a record whose body is gone, and says so", async () => {
+  it("leaves out a record whose body is missing, and says so", async () => {
     const harness = await open();
     const [fanOut, child] = await insertFanOut(harness);
     await harness.connection.collection<{ _id: string }>("fan_outs").deleteOne({ _id: fanOut.id });

@@ -106,7 +106,7 @@ describe("a database", () => {
   const needed = "tenant_1_state_1_origin_1__id_1";
   const wanted = "tenant_1_message.policy.labels_1__id_1";
 
-  it("that lacks a needed index has it built by one process: new ones wait and say how far it is, older ones go on", async () => {
+  it("without a needed index has it built by one process: new processes wait and show the progress, older ones continue", async () => {
     newDatabase();
     const older = await openWhole();
     await publish(older);
@@ -132,7 +132,7 @@ describe("a database", () => {
     expect(await indexNames("messages")).toContain(needed);
   });
 
-  it("that lacks an index of lists alone is worked with: lists that take too long meanwhile are refused with its name", async () => {
+  it("without an index that only lists need is used: lists that take too long meanwhile are refused with its name", async () => {
     newDatabase();
     const older = await openWhole();
     await db.collection("messages").dropIndex(wanted);

@@ -55,7 +55,7 @@ describe.each(servers)("$name: pages", ({ uri }) => {
     throw new Error("a list that does not end");
   }
 
-  it("are short rather than large; what is too large alone is a page alone", async () => {
+  it("are short rather than large; an item that is too large is a page of its own", async () => {
     const sizes = [15, 15, 15, 100, 1];
     const scan = { ...all, filter: { to: 4 }, bytesOf: (i: number) => sizes[i] ?? 0 };
 
@@ -79,7 +79,7 @@ describe.each(servers)("$name: pages", ({ uri }) => {
     },
   );
 
-  it("are full whatever the rows between, when the filter names what it wants", async () => {
+  it("are full, whatever rows lie between, when an index has the filter's field", async () => {
     const scan = { ...all, conditions: { item: { $in: [1, 18] } }, isById: true };
 
     expect(await readPages(await opened(), scan, { ...unbounded, rows: 5 })).toEqual([[1, 18]]);

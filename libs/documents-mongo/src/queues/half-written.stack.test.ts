@@ -63,7 +63,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await claimable(ports, [first, second])).toEqual([second.id]);
   });
 
-  it("a record whose queue has not heard of it makes the queue, by an alarm of its own", async () => {
+  it("a record whose queue's row was not written makes the queue, by an alarm of its own", async () => {
     const { clock, ports, enqueue, rows } = await opened();
     const messages = await enqueue(1);
     await rows.deleteOne({ _id: queue });
@@ -228,7 +228,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(row?.wakeAt).toBeDefined();
   });
 
-  it("an arrival while turns are written keeps the alarm that it has set, and another look is asked for", async () => {
+  it("an arrival while turns are written keeps the alarm that it has set, and the queue is looked at again", async () => {
     const { clock, connection, ports, enqueue, rows } = await opened();
     await ports.queues.put({ tenant: aTenant, name, parallelism: 9 }, max);
     await enqueue(1);

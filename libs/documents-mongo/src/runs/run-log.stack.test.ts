@@ -24,7 +24,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     harnessOf(repeated((await open()).connection)),
   );
 
-  it(`${name}: runs are counted along indexes, no further than asked, and their alarms are found`, async () => {
+  it(`${name}: runs are counted along indexes, up to the given bound, and their alarms are found`, async () => {
     const { connection, queries } = await open();
     const { runs } = createRecordPorts(connection, connection);
     const sizes = createSizes(connection);

@@ -139,7 +139,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(await one.get(address)).toMatchObject({ generation: 2, reached: 1 });
   });
 
-  it(`${name}: a start whose reply is lost has started, also if its run has gone on since`, async () => {
+  it(`${name}: a start whose reply is lost has started, also if its run has continued since`, async () => {
     const { connection, clock } = await open();
     const { runs } = createRecordPorts(connection, connection);
     const address = { tenant: aTenant, id: aRunId };

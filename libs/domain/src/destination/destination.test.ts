@@ -300,7 +300,7 @@ describe("a destination URL", () => {
     );
   });
 
-  it("of whatever characters is judged without an exception", () => {
+  it("of any characters is checked without an exception", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("http://", "https://", ""),

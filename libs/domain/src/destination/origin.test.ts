@@ -29,7 +29,7 @@ describe("the hash of an origin", () => {
     ["http://127.0.0.1/", "http://0177.0.0.01/"],
     ["http://[::1]:3000/", "http://[0:0::1]:3000"],
     ["http://1.2.3.4/", "http://1.2.3.4:80#x"],
-  ])("is the same for what is dialled alike: %s and %s", (plain, other) => {
+  ])("is the same for URLs that are dialled alike: %s and %s", (plain, other) => {
     expect(originHash(other)).toBe(originHash(plain));
   });
 

@@ -21,7 +21,7 @@ describe("the text of a URL", () => {
     "http://a_b.example./x",
     "https://example.com/.well-known/x?u=https://c.d/./?z=1&w=%23",
     "https://example.com/a;b,c=d|e[f]~!$&'()*+:@?x|^`{}[]\\",
-  ])("stays as it is where the standard has nothing to encode: %s", (given) => {
+  ])("is unchanged if the standard has nothing to encode: %s", (given) => {
     expect(written(given)).toBe(given);
   });
 
@@ -96,7 +96,7 @@ describe("the text of a URL", () => {
     )
     .map((parts) => parts.join(""));
 
-  it("is the URL that was given without its fragment, goes on the wire as it stands, and is the text of itself", () => {
+  it("is the given URL without its fragment, is sent unchanged, and does not change when it is read again", () => {
     fc.assert(
       fc.property(anyUrl, (given) => {
         const read = readUrl(given);

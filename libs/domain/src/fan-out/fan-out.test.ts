@@ -23,7 +23,7 @@ const endpoint = { url: "https://e.example/", name: "one" };
 describe("a fan-out", () => {
   const fanOut = fanOutOf(command, target, newId(), now);
 
-  it("rings at once, stands in no line, and lives in its own shard", () => {
+  it("rings at once, is in no line, and has a shard of its own", () => {
     expect(fanOut).toMatchObject({
       ...target,
       shard: shardOf(fanOut.id),
@@ -34,7 +34,7 @@ describe("a fan-out", () => {
     expect(fanOut.template).not.toHaveProperty("body");
   });
 
-  it("has children that know their endpoint, share its body and stand in the lane", () => {
+  it("has children that name their endpoint, share its body and are in the lane", () => {
     const child = childOf(fanOut, endpoint, 1);
 
     const lane = flowLaneId(aTenant, "k");
@@ -76,7 +76,7 @@ describe("a fan-out", () => {
     expect(childOf(fanOut, endpoint, 0)).not.toHaveProperty("format");
   });
 
-  it("sets the limits of its flow keys as a message does, and says where its children stand", () => {
+  it("sets the limits of its flow keys as a message does, and names the lane of its children", () => {
     const callback = aCallbackPlan({ flow: { key: "called", limits: flow.limits } });
     const policy = aPolicy({ flow, callback });
 

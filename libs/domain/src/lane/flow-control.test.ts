@@ -46,7 +46,7 @@ describe("a rate window", () => {
     });
   });
 
-  it("never lets more than the rate through in one window, whenever they ask", () => {
+  it("never grants more than the rate in one window, at whatever times slots are taken", () => {
     const steps = fc.array(fc.record({ afterMs: fc.nat(700), want: fc.nat(6) }), { maxLength: 60 });
     const holds = fc.property(steps, fc.integer({ min: 1, max: 5 }), (asked, rate) => {
       const mine = { rate, periodMs: 1_000 };

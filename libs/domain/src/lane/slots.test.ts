@@ -70,7 +70,7 @@ describe("of a line", () => {
     ).toBeUndefined();
   });
 
-  it("waiting messages hear how long, if they wait for the rate", () => {
+  it("waiting messages get the time until the next window, if they wait for the rate", () => {
     expect(
       takeSlots({ slots: new Map(), window: window(2) }, [c], twoAMinute, { now, passedMs: now })
         ?.opensInMs,

@@ -30,7 +30,7 @@ const delivered = {
   answered: made,
 } as const;
 
-it("the attempts of a message have time, duration, status and size, whatever came of them", () => {
+it("the attempts of a message have time, duration, status and size, whatever their outcome", () => {
   expect(attemptsOf(logged(failed, delivered))).toMatchObject([
     { startedAt: 10, endedAt: 25, ended: "failed", answered: refused, fact: failed },
     { startedAt: 90, endedAt: 99, ended: "delivered", answered: made },

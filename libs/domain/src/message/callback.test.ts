@@ -96,7 +96,7 @@ describe("the body of a callback", () => {
     });
   });
 
-  it("is JSON whatever stands in headers, names and URLs, and its bodies are whole however large", () => {
+  it("is JSON whatever headers, names and URLs contain, and its bodies are whole however large", () => {
     const strange = 'é "body":"" \\ \u2028 \u{1F600}';
     const large = new Uint8Array(1024 * 1024 + 1).fill(0xfb);
     const message = source({}, { headers: [["x-strange", strange]], body: large });
@@ -179,7 +179,7 @@ describe("a callback", () => {
     expect(callbackMessage(message, answered)).toEqual(callbackMessage(message, answered));
   });
 
-  it("is made only where it was asked for", () => {
+  it("is made only if it was requested", () => {
     const message = aMessage();
 
     expect(callbackMessage(message, answered)).toBeUndefined();

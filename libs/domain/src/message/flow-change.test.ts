@@ -25,9 +25,12 @@ describe("a change of flow control", () => {
   it.each([
     [{ limits: nine }, /^Flow-Control-Value: requires Flow-Control-Key/],
     [{ key: "other" }, /^Flow-Control-Key: requires Flow-Control-Value/],
-  ])("one alone of what has neither is refused, and names the other: %j", (change, text) => {
-    const refused = faultOfFlow(undefined, change);
+  ])(
+    "with one of two limits is refused if the key has neither, and names the other: %j",
+    (change, text) => {
+      const refused = faultOfFlow(undefined, change);
 
-    expect(isFault(refused) && refused.text).toMatch(text);
-  });
+      expect(isFault(refused) && refused.text).toMatch(text);
+    },
+  );
 });

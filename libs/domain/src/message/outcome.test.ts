@@ -30,7 +30,7 @@ describe("an answer that is a result", () => {
     ["is a failure that broke off", broken(500, "destination")],
     ["is none", { kind: "unreachable", code: "timeout", text: "late" }],
     ["was aborted", { kind: "aborted" }],
-  ])("stays as it is where it %s", (_what, outcome) => {
+  ])("is unchanged if it %s", (_what, outcome) => {
     expect(asResult(outcome)).toBe(outcome);
   });
 });

@@ -55,7 +55,7 @@ describe("releasing", () => {
     { kind: "claimed", owner: anOwner, leaseUntil: now + 30_000 } as const,
     { kind: "waiting", flow: aFlow } as const,
     ...finishedStates(),
-  ])("knows nothing to release in what is $kind", (state) => {
+  ])("releases nothing that is $kind", (state) => {
     expect(release(aRecordIn(state), now)).toEqual({ kind: "unknown" });
   });
 

@@ -60,7 +60,7 @@ describe("the value of a retry delay expression", () => {
   });
 });
 
-describe("the wait that a destination asks for", () => {
+describe("the wait that a destination requests", () => {
   it.each([
     ["0", 0],
     ["7", 7_000],
@@ -128,7 +128,7 @@ describe("the wait that a destination asks for", () => {
     expect(requestedWaitMs([], now)).toBeUndefined();
   });
 
-  it("of any text whatever is none or from nothing to a day", () => {
+  it("of any text is none or from 0 to a day", () => {
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.stringMatching(/^[0-9.]{0,12}(ns|us|ms|s|m|h)?([0-9]{1,3}[hms])*$/),

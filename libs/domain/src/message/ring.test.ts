@@ -91,7 +91,7 @@ describe("ringing", () => {
     });
   });
 
-  it("a claim whose lease holds does nothing; one whose lease is past hints the record, state and all as it is", () => {
+  it("a claim whose lease holds does nothing; a claim whose lease is past hints the record unchanged", () => {
     const held = aRecordIn({ kind: "claimed", owner: anOwner, leaseUntil: now + 1 });
     const lost = aRecordIn({ kind: "claimed", owner: anOwner, leaseUntil: now });
 

@@ -60,7 +60,7 @@ describe("an attempt that the destination answered with a success", () => {
     ]);
   });
 
-  it("calls back when that was asked for, with the answer, and never as a failure", () => {
+  it("makes a requested callback with the answer, and never a failure callback", () => {
     const answer = anAnswer(201, { body: "made", headers: [["X-A", "1"]] });
 
     const { append } = settleWith(answer, aClaimedRecord({ policy: withCallbacks, retried: 2 }));
@@ -120,7 +120,7 @@ describe("an attempt that failed with retries left", () => {
     ]);
   });
 
-  it("waits as long as its destination asks, else by its expression, else by the default", () => {
+  it("waits for the Retry-After of its destination, else by its expression, else by the default", () => {
     const asking = anAnswer(429, { headers: [["Retry-After", "7"]] });
 
     const dueAfter = [
@@ -152,7 +152,7 @@ describe("an attempt that failed with retries left", () => {
   it.each([
     ["with retries left", {}],
     ["for good", { retried: 3 }],
-  ])("keeps of a large answer in the fact what the log shows, %s", (_, overrides) => {
+  ])("keeps the part of a large answer that the log shows in the fact, %s", (_, overrides) => {
     const large = anAnswer(500, { body: new Uint8Array(logResponseBytesMax + 1) });
 
     const { append } = settleWith(large, aClaimedRecord({ policy: withCallbacks, ...overrides }));
@@ -338,7 +338,7 @@ describe("an attempt that failed through us", () => {
     expect(settleWith(ourFailure, aClaimedRecord({ retried: 3 })).next.kind).toBe("held");
   });
 
-  it("is final once it has gone on for an hour: a dead letter with the reason", () => {
+  it("is final after an hour: a dead letter with the reason", () => {
     const hourMs = 3_600_000;
     const record = aClaimedRecord({ deferrals: deferralsMax, policy: withCallbacks });
     let waitedMs = 0;

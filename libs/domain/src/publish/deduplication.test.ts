@@ -28,12 +28,12 @@ describe("a key", () => {
 });
 
 describe("deduplication keys", () => {
-  it("are none when none was asked for", () => {
+  it("are none for a publish without deduplication", () => {
     expect(keysOf({})).toEqual([]);
     expect(keysOf(group, someEndpoints(3))).toEqual([]);
   });
 
-  it("by id are the same whatever the message says and wherever it goes", () => {
+  it("by id are the same for every message and destination", () => {
     const first = keysOf(explicit);
 
     expect(first).toHaveLength(1);
@@ -86,7 +86,7 @@ describe("deduplication keys", () => {
     expect(keysOf({ ...content, headers: swapped })).not.toEqual(keysOf({ ...content, headers }));
   });
 
-  it("by content are the same for the same publish, whichever caller and whatever its policy", () => {
+  it("by content are the same for the same publish, for every caller and policy", () => {
     const policy = { ...aCommand().policy, retriesMax: 0 };
 
     expect(keysOf({ ...content, callerIp: "198.51.100.1", policy })).toEqual(keysOf(content));

@@ -50,7 +50,7 @@ describe("publishes that come together", () => {
   });
 });
 
-describe("the room that publishes need", () => {
+describe("the quota that publishes need", () => {
   it("has each message, each endpoint of a group, and each queue once", () => {
     const toGroup = aCommand({ destination: { kind: "group", name: "g" }, queue: "b" });
     const commands = [{ ...message, queue: "a" }, message, toGroup, { ...message, queue: "a" }];

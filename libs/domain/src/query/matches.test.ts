@@ -108,7 +108,7 @@ it("events of the log are found by message and state", () => {
   expect(inLog({ states: ["FAILED"] }, message)).toBe(false);
 });
 
-it("dead letters are found by id, message and status of the answer, where 0 stands for none", () => {
+it("dead letters are found by id, message and status of the answer, where 0 means none", () => {
   const [message, failedAt] = [aMessage(), epochStart];
   const unanswered = { id: dlqId("1-a"), failedAt, message };
   const answered = { id: dlqId("1-b"), failedAt, message: aMessage(), response: { status: 418 } };

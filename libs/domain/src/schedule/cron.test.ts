@@ -116,7 +116,7 @@ describe("a cron expression", () => {
     expect(parsed(text)).toEqual(parsed(fields));
   });
 
-  it("of a schedule that was made with an abbreviation means what it meant, and is refused to a new one", () => {
+  it("of a schedule that was made with an abbreviation keeps its meaning, and is refused for a new one", () => {
     const text = "CRON_TZ=BST 0 9 * * *";
 
     expect(isFault(parseCron(text))).toBe(true);
@@ -124,7 +124,7 @@ describe("a cron expression", () => {
     expect(storedCron("CRON_TZ=Mars/X 0 9 * * *")).toEqual(parseCron("CRON_TZ=Mars/X 0 9 * * *"));
   });
 
-  it("is known once it was read, in whatever blanks, and one that is refused never", () => {
+  it("is cached once it was read, with any blanks, and never if it was refused", () => {
     expect(isKnownCron("3 1 4 1 5")).toBe(false);
     parsed("3 1 4 1 5");
     parseCron("61 1 4 1 5");

@@ -14,7 +14,7 @@ const fire = (schedule: Schedule, now: number, cron = everyTen): Firing =>
   firingOf(schedule, cron, now, slotLateMsMax);
 
 describe("a schedule that rings", () => {
-  it("fires the slot that is due, and goes on to the next of the slot, not of the clock", () => {
+  it("fires the slot that is due, and the next slot follows from that slot, not from the clock", () => {
     const now = first + 40;
 
     expect(fire(aSchedule(), now)).toMatchObject({
@@ -57,7 +57,7 @@ describe("a schedule that rings", () => {
     expect(schedule).not.toHaveProperty("wakeAt");
   });
 
-  it("does not fire a time that is no slot any more, and goes on to the next that is one", () => {
+  it("does not fire a time that is no slot any more, and continues with the next slot", () => {
     const moved = { ...aSchedule(), next: first + minuteMs };
 
     expect(fire(moved, first + minuteMs)).toMatchObject({
@@ -106,7 +106,7 @@ describe("after a time in which nothing rang", () => {
     expect(schedule.next).toBe(now - 4 * minuteMs);
   });
 
-  it("goes on, whatever the expression and however late: slots only grow, and none is early", () => {
+  it("continues with any expression, however late: slots only grow, and none is early", () => {
     const roll = dice(11);
     for (let n = 0; n < 100; n++) {
       const { text, cron } = anyExpression(roll, roll.pick([undefined, "Europe/Berlin"]));

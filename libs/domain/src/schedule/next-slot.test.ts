@@ -166,7 +166,7 @@ describe("slots, minute by minute", () => {
     }
   });
 
-  it("only grow, from whatever time on", () => {
+  it("only grow, from any time on", () => {
     const roll = dice(seed);
     for (let n = 0; n < 500 * rounds; n++) {
       const { cron } = anyExpression(roll, roll.pick([undefined, ...zones]));

@@ -76,7 +76,7 @@ describe("a schedule", () => {
     });
   });
 
-  it("goes on behind the last slot when the clock has been set back", () => {
+  it("continues after the last slot when the clock has been set back", () => {
     const slot = noon + hourMs;
     const done = { ...aSchedule(), last: { slot, messages: [] } };
 

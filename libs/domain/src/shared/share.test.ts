@@ -28,7 +28,7 @@ describe("the share of one holder", () => {
     },
   );
 
-  it("of a whole is the part that it was made for, whatever that is", () => {
+  it("of a whole is the part that it was made for", () => {
     const parts = Array.from({ length: 10_000 }, (_, n) => n + 1);
 
     // Takes are granted while fewer than the share are held.

@@ -44,7 +44,7 @@ describe("shares of bytes", () => {
       [..."abcdefgh"].map((tenant) => [tenant, "one"]),
       [["i", "two"]],
     ],
-  ])("of %s leave room for the next", (_, holders, next) => {
+  ])("of %s leave a part for the next", (_, holders, next) => {
     const shares = new Shares(1_000);
     filled(shares, holders);
 
@@ -52,7 +52,7 @@ describe("shares of bytes", () => {
     expect(shares.held).toBeLessThan(1_000);
   });
 
-  it("are three quarters of the room that the others have left; for an address, of the address's bound", () => {
+  it("are three quarters of the bytes that the others leave; for an address, of the address's bound", () => {
     const shares = new Shares(1_024);
 
     expect(filled(shares, [["a", "one"]])).toEqual([576]);

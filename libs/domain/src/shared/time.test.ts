@@ -4,7 +4,7 @@ import { elapsedMs, isOver, leftMs, skewMsMax, untilMs } from "./time.ts";
 const now = 1_800_000_000_000;
 const day = 86_400_000;
 
-describe("a thing that lasts ten seconds", () => {
+describe("a time that ends after ten seconds", () => {
   it.each([
     ["ends now", 0, true, 0],
     ["has ended", -1, true, 0],

@@ -70,7 +70,7 @@ describe("steps that join a run", () => {
     expect(namesOf(appended(run, [result(1), result(2), result(2), result(3)]))).toBe("s1 s2 s3");
   });
 
-  it("are in its history each once, whatever comes how often in whatever order", () => {
+  it("are in its history once each, however often and in whatever order they come", () => {
     const key = fc.record({
       role: fc.constantFrom("plan" as const, "result" as const),
       step: fc.integer({ min: 1, max: 6 }),
@@ -247,7 +247,7 @@ describe("the end of a run", () => {
 describe("a start in two phases", () => {
   const asked = aRun({ adoption: "awaited" });
 
-  it("is adopted once, and of one that was not asked never", () => {
+  it("is adopted once, and never if its endpoint was not asked to start it", () => {
     const run = adopt(asked);
 
     expect(run).toMatchObject({ adoption: "done", version: asked.version + 1 });

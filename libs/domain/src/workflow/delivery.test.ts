@@ -63,7 +63,7 @@ describe("the message of an entry", () => {
     expect(entryMessage(run, step("result"), aDelivery(), now).format).toBe(6);
   });
 
-  it("is due when it was asked for, and never before now", () => {
+  it("is due at its requested time, and never before now", () => {
     const at = (notBefore: number) =>
       entryMessage(aRun(), step("plan"), aDelivery({ notBefore }), now).notBefore;
 

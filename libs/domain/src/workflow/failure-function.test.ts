@@ -26,7 +26,7 @@ describe("rounds of a failure function", () => {
     for (const name of ["f0", "f1", "f02", "fx"]) expect(partKeyOf(name)).toBeUndefined();
   });
 
-  it("end once, and only the one that is running", () => {
+  it("end once, and only the running round ends", () => {
     const failed = failedWith(at(2, "running"));
 
     expect(isTelling(failed, 2)).toBe(true);

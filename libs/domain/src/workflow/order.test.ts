@@ -104,7 +104,7 @@ describe("the history of a run", () => {
     );
   });
 
-  it("only grows: entries keep their rank, whatever comes", () => {
+  it("only grows: entries keep their rank, whatever comes later", () => {
     fc.assert(
       fc.property(batches, fc.nat(24), (given, cut) => {
         const before = accepting(given.slice(0, cut));

@@ -68,7 +68,7 @@ describe("the deliveries that are repeated", () => {
     expect(openEntries(failedAfter(...did)).map(partOf)).toEqual(names);
   });
 
-  it("has no result yet, or is the last entry, whatever has happened before", () => {
+  it("are those of entries without a result, or of the last entry", () => {
     const step = fc.integer({ min: 1, max: 8 });
     const did = fc.oneof(
       step.map((n): Did => [result(n)]),

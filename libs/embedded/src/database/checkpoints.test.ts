@@ -134,7 +134,7 @@ describe("a log that a reader holds", () => {
 });
 
 describe("readers of a log", () => {
-  it("are those with a lock on a mark of it, and no other locks", () => {
+  it("are the processes with a lock on a read mark, and no others", () => {
     const locks = `1: POSIX  ADVISORY  READ 10 fe:01:7 124 124
 2: POSIX  ADVISORY  READ 11 fe:01:7 123 123
 3: POSIX  ADVISORY  READ 12 fe:01:8 124 124

@@ -16,7 +16,7 @@ import { copyDatabase, restoreDatabase } from "./copy.ts";
 import { databaseFile } from "./schema.ts";
 
 describe("a copy of a database", () => {
-  it("is one moment of a store in use, for its owner only, and goes on elsewhere", async () => {
+  it("is one moment of a store in use, for its owner only, and continues in another folder", async () => {
     const dataDir = newDirectory();
     const store = openIn(dataDir);
     const record = accept(aMessage(), store.clock.now());
@@ -67,7 +67,7 @@ describe("a copy of a database", () => {
     expect(copyDatabase(dataDir, target)).toMatchObject({ messages: 0 });
   });
 
-  it("that is damaged, foreign or newer is put nowhere", async () => {
+  it("that is damaged, foreign or newer is not restored", async () => {
     const dataDir = newDirectory();
     await openIn(dataDir).close();
     const copy = join(newDirectory(), "copy.db");

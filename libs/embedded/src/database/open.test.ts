@@ -150,7 +150,7 @@ describe("a disk that is full to the last byte", () => {
     return openWithReserve("data", open, () => made++ < there);
   };
 
-  it("is opened with the room of the reserve", () => {
+  it("does not prevent a start, which uses the space of the reserve", () => {
     expect(opened(1, 1)).toBe("open");
   });
 

@@ -45,7 +45,7 @@ describe("the log that an earlier process has left", () => {
     other.close();
   });
 
-  it("is written again where it stands when the disk has no room for it, once room was looked for", () => {
+  it("is overwritten in place when the disk has no space for it, after space was looked for", () => {
     const path = join(newDirectory(), "posthaste.db");
     const words = Buffer.alloc(1024 * 1024 + 7, "as it was");
     writeFileSync(`${path}-wal`, words);

@@ -62,7 +62,7 @@ describe("group commit", () => {
     expect(seen).toEqual([false, true]);
   });
 
-  it("writes take effect in the order in which they were asked for, and reads stand among them", async () => {
+  it("writes take effect in the order of their calls, and so do the reads among them", async () => {
     const { db, writer, put } = open();
 
     const [before, , after] = await Promise.all([
@@ -144,7 +144,7 @@ describe("work for which nothing waits", () => {
     expect([ids(db), writer.commits]).toEqual([[1, 2], 1]);
   });
 
-  it("waits on beside a look at what is committed", async () => {
+  it("does not hold up a read of committed data", async () => {
     const { db, writer, put } = openTimed();
     void writer.write(put(1), "patient");
 
@@ -202,7 +202,7 @@ describe("a write that throws", () => {
 });
 
 describe("a queue that is full", () => {
-  it("refuses new work at half of the room of work in hand", async () => {
+  it("refuses new work at half of the bound of accepted work", async () => {
     const { writer } = open({ schedule: () => undefined });
     const told: unknown[] = [];
     const note = (reason: unknown): void => void told.push(codeOf(reason));
@@ -230,7 +230,7 @@ describe("a disk that is full", () => {
     };
   };
 
-  it("refuses new work with disk_full, and work in hand goes on", async () => {
+  it("refuses new work with disk_full, and accepted work continues", async () => {
     const { writer, put } = fill();
 
     const told = await outcomes([
@@ -280,7 +280,7 @@ describe("a disk that is full", () => {
     expect(room).toBe(1);
   });
 
-  it("refuses work in hand, too, when the room that was made is not enough, and reads go on", async () => {
+  it("refuses accepted work, too, when the freed space is not enough, and reads continue", async () => {
     let store = 1;
     const { db, writer, put } = fill({ makeRoom: () => store-- > 0 });
 
@@ -357,7 +357,7 @@ describe("a sync that failed", () => {
 });
 
 describe("a database that another program has locked", () => {
-  it("refuses writes while the lock is held, and goes on when the lock is gone", async () => {
+  it("refuses writes while the lock is held, and continues when it is released", async () => {
     const path = join(newDirectory(), "locked.db");
     const db = new DatabaseSync(path);
     db.exec(

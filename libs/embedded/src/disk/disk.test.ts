@@ -9,7 +9,7 @@ import { openReserve } from "./reserve.ts";
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
 
-describe("the room that is reserved for accepted messages", () => {
+describe("the space that is reserved for accepted messages", () => {
   it.each<[string, Space, boolean]>([
     [
       "a small disk with 65 MiB left has room",
@@ -62,7 +62,7 @@ describe("the room that is reserved for accepted messages", () => {
 });
 
 describe("the reserve", () => {
-  it("takes its room for real, gives it up once, and can be built again", async () => {
+  it("occupies its space on the disk, gives it up once, and can be built again", async () => {
     const dataDir = newDirectory();
     const path = join(dataDir, "reserve");
     const reserve = openReserve(dataDir, 2 * mebibyte);
@@ -79,7 +79,7 @@ describe("the reserve", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it("is missing room until it is built, and again when it was given up", async () => {
+  it("reports missing bytes until it is built, and again when it was given up", async () => {
     const reserve = openReserve(newDirectory(), 2 * mebibyte);
 
     const before = reserve.missingBytes();

@@ -91,7 +91,7 @@ async function until(holds: () => Promise<boolean> | boolean, msMax: number): Pr
 }
 
 describe("a disk that was nearly full", () => {
-  it("has room again within ten seconds of the last delivery, by itself", async () => {
+  it("has space again within ten seconds of the last delivery, by itself", async () => {
     const store = openOn(newDirectory(), diskBytes);
     // Free space is checked once a second, and filled faster than that.
     while (await insert(store, 16)) await pause(1_001);
@@ -104,7 +104,7 @@ describe("a disk that was nearly full", () => {
 });
 
 describe("a disk that kept bodies fill", () => {
-  it("has room again within ten seconds: they give way", async () => {
+  it("has space again within ten seconds: the kept bodies are removed", async () => {
     const store = openOn(newDirectory(), diskBytes);
     const first = aMessage();
     await store.records.insert([{ record: accept(first, realClock.now()) }], "new");
@@ -125,7 +125,7 @@ describe("a disk that kept bodies fill", () => {
 });
 
 describe("a disk that a reader of the log keeps full", () => {
-  it("takes no new work, goes on with what was accepted, and has room within ten seconds of the reader's end", async () => {
+  it("takes no new work, continues with accepted work, and has space within ten seconds of the reader's end", async () => {
     const dataDir = newDirectory();
     const store = openOn(dataDir, diskBytes);
     await insert(store, 1);

@@ -158,7 +158,7 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
     },
   );
 
-  it("tell the same when the log is told again from elsewhere, which gives them rows of their own", async () => {
+  it("are the same when the log is written again from elsewhere, which gives them rows of their own", async () => {
     const opened = openIn(newDirectory());
     const message = aMessage({ id: opened.ids.next(), now: opened.clock.now() });
     await opened.records.insert([{ record: accept(message, opened.clock.now()) }], "new");

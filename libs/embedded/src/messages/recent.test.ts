@@ -7,7 +7,7 @@ const mebibyte = 1024 * 1024;
 const recordOf = (bytes: number) => aClaimedRecord({ body: new Uint8Array(bytes) });
 
 describe("recently inserted messages", () => {
-  it("leaves its bytes to what comes next, in whatever order it is dropped", async () => {
+  it("leave their bytes to the next ones, in whatever order they are dropped", async () => {
     // Everything that is added at the end of a history is within the bound.
     const sizes = [recordOf(0), recordOf(2 * mebibyte)];
     await expectAllGivenBack(() => {
@@ -23,7 +23,7 @@ describe("recently inserted messages", () => {
     });
   });
 
-  it("leaves its bytes to what comes next, however many were dropped before", () => {
+  it("leave their bytes to the next ones, however many were dropped before", () => {
     const recent = openRecent();
     const record = recordOf(2 * mebibyte);
     for (let position = 1; position <= 40; position++) {

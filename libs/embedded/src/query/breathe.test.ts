@@ -1,7 +1,7 @@
 import { expect, it } from "@jest/globals";
 import { createBreathe } from "./breathe.ts";
 
-it("of many lists one goes on after each turn of the event loop, in their order, and each comes to its end", async () => {
+it("one of many lists continues after each turn of the event loop, in their order, and each ends", async () => {
   const tasks: (() => void)[] = [];
   const breathe = createBreathe((task) => tasks.push(task));
   const steps: number[] = [];

@@ -54,7 +54,7 @@ describe("a page", () => {
     expect(second).toEqual({ items: [1_500, 2_000], positions: ["1500", "2000"] });
   });
 
-  it("is short rather than slow when the filter wants little, and says where to go on", async () => {
+  it("is short rather than slow when the filter matches little, and has a cursor", async () => {
     const scan = numbers(1_000_000, (i) => i === 30_000);
 
     const first = await readPage(scan, page);
@@ -65,7 +65,7 @@ describe("a page", () => {
     expect(scan.reads()).toBe(40_000);
   });
 
-  it("is short rather than slow, and sooner, when it has to read what hangs on its rows", async () => {
+  it("is short rather than slow, and shorter when it has to read more than its rows", async () => {
     const scan = numbers(20_000, (i) => i % 4_000 === 0, 1);
 
     const first = await readPage(scan, page);

@@ -166,7 +166,7 @@ describe("a list of messages that were delivered within one second", () => {
   };
   const orders = ["earliestFirst", "latestFirst"] as const;
 
-  it("is read in many short turns, each page, however many stand before the first that is known", async () => {
+  it("each page is read in many short turns, however many rows are before the first match", async () => {
     const dataDir = newDirectory();
     const { messageLog } = await deliveredIn(dataDir);
 

@@ -28,14 +28,14 @@ function opened() {
 }
 
 describe("entries of a history", () => {
-  it("follow one another from the rank that was asked for, as many as there are bytes", () => {
+  it("follow one another from the given rank, as many as fit into the bytes", () => {
     const { ranks } = opened();
 
     expect(ranks(7)).toEqual(["7", "8", "9"]);
     expect(ranks(0, 2)).toEqual(["0", "1"]);
   });
 
-  it("are none where a sweep has begun to remove them, and end before what it has removed", () => {
+  it("are none if a sweep has begun to remove them, and end before the removed ones", () => {
     const { ranks, remove } = opened();
     remove(4, 5);
 

@@ -73,7 +73,7 @@ describe("a bulk action", () => {
     await readIn(ports, after, "held");
   });
 
-  it("goes on where its worker has ended, with an exact count", async () => {
+  it("continues where its worker has ended, with an exact count", async () => {
     const ports = open();
     await insertMany(ports, 1_001);
     const action = await begun(ports);
@@ -211,7 +211,7 @@ describe("a bulk action", () => {
     expect((await begun(ports)).id).not.toBe(first.id);
   });
 
-  it("that its gateway does not work wakes a scheduler; one that it works does not", async () => {
+  it("wakes a scheduler if its gateway does not work on it", async () => {
     const ports = open();
     const { wakes } = await listen(ports);
 

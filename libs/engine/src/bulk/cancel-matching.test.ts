@@ -72,7 +72,7 @@ describe("cancelling the matching messages", () => {
     for (const message of [other, theirs]) await readIn(ports, message, "held");
   });
 
-  it("goes on in steps of 500 until there is no more", async () => {
+  it("continues in steps of 500 until no match is left", async () => {
     const ports = open();
     for (let n = 0; n < 1_001; n++) await insert(ports, labelled("a"));
     const sizes: number[] = [];
@@ -96,7 +96,7 @@ describe("cancelling the matching messages", () => {
     ["a path", { paths: ["/no"] }],
     ["an address of the caller", { callerIps: ["192.0.2.1"] }],
     ["a time", { from: 0, to: 1 }],
-  ])("by %s looks at no more than 5,000 records in a step, and goes on", async (_, filter) => {
+  ])("by %s looks at no more than 5,000 records in a step, and continues", async (_, filter) => {
     const ports = open();
     await insert(ports, labelled("a"));
     const walks: Pick<Walk, "after" | "foundMax" | "lookedMax">[] = [];
@@ -158,7 +158,7 @@ describe("cancelling the matching messages", () => {
     expect(states.map((record) => record?.state.kind)).toEqual(["due", "canceled"]);
   });
 
-  it("cancels the children that are made while it goes on", async () => {
+  it("cancels the children that are made meanwhile", async () => {
     const ports = open();
     const children = await publishToGroup(ports, ["https://a.example/", "https://b.example/"]);
 

@@ -60,7 +60,7 @@ describe("cancelling", () => {
     expect(await logged(ports, message.id)).toEqual(states);
   });
 
-  it("writes to the log what a store leaves to it", async () => {
+  it("writes the log rows that the store leaves to it", async () => {
     const ports = open();
     const message = await insert(ports, { delayMs: 60_000 });
     const told: unknown[] = [];
@@ -176,7 +176,7 @@ describe("cancelling", () => {
     expect(await Promise.race([canceling, Promise.resolve("waits")])).toEqual([message.id]);
   });
 
-  it("asks each store once for many, and reads no record that is no child's parent", async () => {
+  it("calls each store once for many, and reads only records that may be parents", async () => {
     const ports = open();
     const messages = await Promise.all(Array.from({ length: 20 }, () => insert(ports, { flow })));
     const calls: string[] = [];
@@ -207,7 +207,7 @@ describe("cancelling", () => {
     expect(calls).toEqual(["messages.cancel", "tokens.release", "bus.publish"]);
   });
 
-  it("asks the store for 500 at a time, each once however often it is named", async () => {
+  it("passes 500 ids at a time to the store, each once however often it is named", async () => {
     const ports = open();
     const { id } = await insert(ports);
     const sizes: number[] = [];
@@ -283,7 +283,7 @@ describe("cancelling a child of a group publish while its parent makes it", () =
     return { ...ports, fanOuts: { ...ports.fanOuts, get } };
   }
 
-  it("cancels it although the parent has made it, and gone on, since it was found missing", async () => {
+  it("cancels it although the parent has made it since it was found missing", async () => {
     const { ports, child } = await openWithChild();
 
     const racing = withAfterMiss(ports, () => expandAll(ports));
@@ -309,7 +309,7 @@ describe("cancelling a child of a group publish while its parent makes it", () =
     expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 0 });
   });
 
-  it("is made nowhere and answers nothing when the parent is another tenant's", async () => {
+  it("makes no child and returns nothing when the parent is another tenant's", async () => {
     const { ports, child } = await openWithChild();
 
     expect(await cancelMessages(ports, anotherTenant, [child])).toEqual([]);

@@ -257,7 +257,7 @@ describe("a retried dead letter", () => {
     expect(record?.state).toEqual({ kind: "queued", queue });
   });
 
-  it("makes its queue anew within the plan, and stays where there is no room for it", async () => {
+  it("makes its queue anew within the plan, and stays a dead letter if the plan allows no more queues", async () => {
     const ports = open();
     const origin = { callerIp: "192.0.2.1", hop: 1, queueName: "orders" };
     const { id } = await aLetter(ports, { queue: queueId(aTenant, "orders"), format: 2, origin });
@@ -288,7 +288,7 @@ describe("a retried dead letter", () => {
     expect(record?.message.origin.callbackOf).toBe(source);
   });
 
-  it("of a callback gets none by what the request names, whatever else that changes", async () => {
+  it("of a callback gets no callback from the headers of the request", async () => {
     const ports = open();
     const { id } = await aLetter(ports, {
       origin: { callerIp: "192.0.2.1", hop: 1, callbackOf: messageId("msg_source") },
@@ -305,7 +305,7 @@ describe("a retried dead letter", () => {
 });
 
 describe("a retry of many", () => {
-  it("answers in the order asked, over as many pages as their bodies fill", async () => {
+  it("answers in the order of the ids, over as many pages as their bodies fill", async () => {
     const ports = open();
     const letters: DeadLetter[] = [];
     for (let n = 0; n < 12; n++) {
@@ -342,7 +342,7 @@ describe("a retry of many", () => {
     expect(await ports.records.backlog(aTenant)).toBe(0);
   });
 
-  it("does nothing when one is not there of those that are to be left", async () => {
+  it("does nothing when a letter that is to stay does not exist", async () => {
     const ports = open();
     const [first, second] = [await aLetter(ports), await aLetter(ports)];
 

@@ -103,7 +103,7 @@ describe("follow-ups", () => {
     ]);
   });
 
-  it("make the same things once when they are worked twice", async () => {
+  it("make the same messages once when they are worked twice", async () => {
     const ports = open();
     const heard = await listen(ports);
     const { owed } = await aFailure(ports);
@@ -244,7 +244,7 @@ describe("events that the deliverer publishes by itself", () => {
     });
   });
 
-  it("is heard also when the store has made the fact safe already, and then nothing is cleared", async () => {
+  it("are published also when the store has made the fact safe already, and then nothing is cleared", async () => {
     const ports = open();
     const { owed, settlement } = await aFailure(ports);
     const { ports: watching, done } = watched(ports);
@@ -260,7 +260,7 @@ describe("events that the deliverer publishes by itself", () => {
     { bus: "is known to be away", isUp: false, first: [] },
     { bus: "does not take the fact", isUp: true, first: ["dead letter", "clear deadLetter"] },
   ])(
-    "is the whole outbox but the fact when the bus $bus: no dispatcher hears of it",
+    "include the whole outbox except the fact when the bus $bus: no dispatcher receives it",
     async ({ isUp, first }) => {
       const ports = open();
       const { owed, settlement } = await aFailure(ports);

@@ -33,7 +33,7 @@ describe("a paused key", () => {
     expect((await ports.flowLanes.rows([lane]))[0]?.wakeAt).toBeUndefined();
   });
 
-  it("goes on when it is resumed, and its scheduler is woken", async () => {
+  it("continues when it is resumed, and its scheduler is woken", async () => {
     const ports = open();
     await pauseFlowKey(ports, aTenant, key);
     const message = await insert(ports, { flow });

@@ -124,7 +124,7 @@ describe("a grant by parallelism", () => {
     expect(await grant(open(), lane)).toBeUndefined();
   });
 
-  it("asks no store about a lane that has come to rest: a message in line would have given it an alarm", async () => {
+  it("reads nothing for a lane at rest: a message in line would have set its alarm", async () => {
     const ports = open();
     const [id = fail()] = await insertInLine(ports, 1, two);
     await grant(ports, lane);
@@ -346,7 +346,7 @@ describe("a message that gets into line while the lane is granted", () => {
     expect(await inState(ports, ids, "due")).toEqual(ids);
   });
 
-  it("has the lane woken again when the grant has gone on for twenty rounds", async () => {
+  it("has the lane woken again when the grant has taken twenty rounds", async () => {
     const ports = open();
     await insertInLine(ports, 1, wide);
     const heard = await listen(ports);

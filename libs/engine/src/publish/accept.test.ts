@@ -119,7 +119,7 @@ describe("publishing to a URL", () => {
     expect(free.ran).toHaveLength(1);
   });
 
-  it("waits while the deliverers of other processes are busy, keeps no room meanwhile, and is then claimed for one of them", async () => {
+  it("waits while the deliverers of other processes are busy, reserves nothing meanwhile, and is then claimed for one of them", async () => {
     const ports = open();
     const { opened, open: letOn } = gate();
     const rooms = { kept: 0, most: 0 };
@@ -228,7 +228,7 @@ describe("publishing to a URL", () => {
     expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 1 });
   });
 
-  it("inserts it due, as granted, where no deliverer has room, and hints it", async () => {
+  it("inserts it due, as granted, if no deliverer has a place, and hints it", async () => {
     const ports = open();
     const heard = await listen(ports);
 

@@ -180,7 +180,7 @@ describe("deduplication", () => {
     expect(inserted).toEqual([]);
   });
 
-  it("is refused as unavailable while the token store is away, and inserts nothing; other publishes go on", async () => {
+  it("is refused as unavailable while the token store is away, and inserts nothing; other publishes continue", async () => {
     const { ports: counted, inserted } = counting(open());
     const ports = withTokens(counted, {
       claim: () => Promise.reject(new StoreError("unavailable", "the token store is away")),
@@ -229,7 +229,7 @@ describe.each(["disk_full", "overloaded"] as const)("a publish that is refused a
     return again;
   };
 
-  it("has changed nothing, and is taken once when the same is said again and there is room", async () => {
+  it("has changed nothing after a refusal, and a repeat is accepted once when there is space", async () => {
     const { ports, inserted } = counting(open());
 
     await expect(publishOnce(withoutRoom(ports))).rejects.toMatchObject({ code });
@@ -474,7 +474,7 @@ describe("deduplication of a group publish", () => {
     expect(inserted).toEqual([]);
   });
 
-  it("has to be repeated by one that was taken over with endpoints missing that have left the group since", async () => {
+  it("must be repeated if it was taken over without endpoints that have left the group since", async () => {
     const { ports } = await openWithGroup(2);
     const first = dying(ports, "before");
     const publishing = publish(first.ports, toGroup());
@@ -504,7 +504,7 @@ describe("deduplication of a group publish", () => {
   });
 });
 
-describe("a key whose work is gone", () => {
+describe("a key whose message or run was cancelled", () => {
   const inQueue = (): PublishCommand => ({ ...once(), queue: "q" });
   const ways: readonly (readonly [
     string,
@@ -547,7 +547,7 @@ describe("a key whose work is gone", () => {
     expect(inserted).toEqual([first.messageId, second.messageId]);
   });
 
-  it("is taken over also when the cancelled record was removed, and the log alone tells", async () => {
+  it("is taken over also when the cancelled record was removed, and only the log shows it", async () => {
     const ports = open();
     const first = await publishOnce(ports);
     await cancelMessages(ports, aTenant, [first.messageId]);
@@ -582,7 +582,7 @@ describe("a key whose work is gone", () => {
     expect(made).toMatchObject([{ deduplicated: false }, { deduplicated: true }]);
   });
 
-  it("is not taken over while the work goes on", async () => {
+  it("is not taken over while the message or run is live", async () => {
     const ports = open();
     const first = await publishOnce(ports);
     await ports.clock.advance(90_000);

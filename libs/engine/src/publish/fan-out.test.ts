@@ -137,7 +137,7 @@ describe("publishing to a group", () => {
     expect(await stateOfFanOut(ports, parentIdOf(published))).toBe("expanded");
   });
 
-  it("goes to the endpoints that were in the group when it was published, whatever becomes of the group", async () => {
+  it("goes to the endpoints that were in the group when it was published, even if the group changes", async () => {
     const ports = await openWithGroup(2);
     const published = await publishAll(ports);
 

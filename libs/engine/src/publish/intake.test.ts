@@ -208,7 +208,7 @@ describe("groups in a batch", () => {
     expect(fanOuts).toHaveLength(1);
   });
 
-  it("with deduplication stand alone, and their equals are their duplicates", async () => {
+  it("with deduplication are portions of their own, and equal ones are their duplicates", async () => {
     const stored = await opened();
     const { ports, asked } = watched(stored);
 
@@ -274,7 +274,7 @@ describe("groups in a batch", () => {
 });
 
 describe("the quota of a batch", () => {
-  it("is asked for once, for all its messages and queues, before anything is stored", async () => {
+  it("is spent once, for all its messages and queues, before anything is stored", async () => {
     const { ports, asked } = watched(open());
     await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3), "new");
     const needs: unknown[] = [];
@@ -289,7 +289,7 @@ describe("the quota of a batch", () => {
     expect(needs).toEqual([{ messages: 8, queues: ["a", "b", "c", "d"] }]);
   });
 
-  it("is asked for when all groups are found", async () => {
+  it("is spent when all groups are found", async () => {
     const { ports } = watched(open());
     let asked = 0;
 

@@ -64,13 +64,13 @@ async function opened(
 }
 
 describe("a gateway names", () => {
-  it("those that are in the roster and open, in turn", async () => {
+  it("the open deliverers of the roster, in turn", async () => {
     const { name } = await opened([entry(first), entry(second)]);
 
     expect([name(), name(), name()]).toEqual([first, second, first]);
   });
 
-  it("those that have time to spare, and busy ones only while all are busy", async () => {
+  it("deliverers with time to spare, and busy ones only while all are busy", async () => {
     const { clock, name, roster } = await opened([entry(first), entry(second, { isBusy: true })]);
     expect([name(), name(), name()]).toEqual([first, first, first]);
 
@@ -80,7 +80,7 @@ describe("a gateway names", () => {
     expect(new Set([name(), name()])).toEqual(new Set([first, second]));
   });
 
-  it("none that is closed, hears nothing, or does not understand the message", async () => {
+  it("no deliverer that is closed, has no partition, or does not understand the message", async () => {
     const { name } = await opened([
       entry(owner("closed"), { isOpen: false }),
       entry(owner("deaf"), { partitions: [] }),
@@ -111,7 +111,7 @@ describe("a gateway names", () => {
     expect(name()).toBeUndefined();
   });
 
-  it("none once its last reading is three seconds old, counted from when it was asked for", async () => {
+  it("none once its last reading is three seconds old, counted from its beginning", async () => {
     const { age, clock, name, roster } = await opened([entry(first)]);
     roster.takesMs = 1_000;
     await clock.advance(1_500);
@@ -127,7 +127,7 @@ describe("a gateway names", () => {
     expect(name()).toBe(first);
   });
 
-  it("none where it could never read, and goes on trying while it inserts", async () => {
+  it("none if it could never read the roster, and continues to try while it inserts", async () => {
     const { age, clock, name, roster } = await opened([], { isAway: true });
     await clock.advance(1_000);
 
@@ -136,7 +136,7 @@ describe("a gateway names", () => {
     expect(age()).toBeGreaterThan(0);
   });
 
-  it("after it was idle those that are there then: it reads nothing while it inserts nothing", async () => {
+  it("deliverers from a new reading after it was idle: it reads nothing while it inserts nothing", async () => {
     const { age, clock, name, roster } = await opened([entry(first)]);
     await clock.advance(20_000);
     const { reads } = roster;
@@ -151,7 +151,7 @@ describe("a gateway names", () => {
     expect(name()).toBe(second);
   });
 
-  it("also when it was idle for a moment longer than it reads: what it read last is up to three seconds old", async () => {
+  it("deliverers from its last reading for up to three seconds, also after it was idle", async () => {
     const { clock, name, roster } = await opened([entry(first)]);
     await clock.advance(10_500);
     const { reads } = roster;
@@ -176,7 +176,7 @@ describe("a gateway names", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("as many again when the room of all that were inserted, or were not, is given back", async () => {
+  it("as many again when the bytes of all hints are given back", async () => {
     await expectAllGivenBack(async () => {
       const { bus, clock, message, named } = await opened([entry(first)]);
       bus.freeBytes = 10_000;
@@ -191,7 +191,7 @@ describe("a gateway names", () => {
     });
   });
 
-  it("no deliverer if the bus has no room for the hint, which counts messages that are being inserted", async () => {
+  it("no deliverer if the bus has no bytes left for the hint, messages that are being inserted included", async () => {
     const { bus, clock, name, named, message } = await opened([entry(first)]);
     const large = { body: new Uint8Array(64 * 1024) };
     bus.freeBytes = 200_000;
@@ -208,7 +208,7 @@ describe("a gateway names", () => {
 });
 
 describe("a deliverer that was named", () => {
-  it("hears the record on each of its partitions in turn, on one for a tenth of a second", async () => {
+  it("receives records on each of its partitions in turn, on one for a tenth of a second", async () => {
     const { clock, hints, tell } = await opened([
       entry(first, { partitions: [1, 2, 3, 4] }),
       entry(second, { partitions: [5, 6] }),
@@ -227,7 +227,7 @@ describe("a deliverer that was named", () => {
     }
   });
 
-  it("hears of what was inserted for it though it has closed or left meanwhile, until it hears no more", async () => {
+  it("receives messages that were inserted for it after it has closed or left, until it ends its subscription", async () => {
     const { clock, hints, roster, tell } = await opened([entry(first)]);
     roster.entries = [entry(first, { isOpen: false, partitions: [7] })];
     await clock.advance(500);

@@ -101,7 +101,7 @@ describe("changing a URL group", () => {
     expect(await endpointsOf(groups)).toEqual(someEndpoints(2));
   });
 
-  it("refuses one group more than the plan allows, and still changes those that are there", async () => {
+  it("refuses one group more than the plan allows, and still changes existing ones", async () => {
     const { groups } = open();
     const plan = { ...defaultPlan, groupsMax: 2 };
     await addToGroup(groups, aTenant, name, [anEndpoint(0)], plan);
@@ -123,7 +123,7 @@ describe("changing a URL group", () => {
     ).toMatchObject({ fault: "not_found" });
   });
 
-  it("asks to come again when others are faster twenty times in a row", async () => {
+  it("gives up when other changes are faster twenty times in a row", async () => {
     const { groups } = open();
     let tries = 0;
     const busy: Groups = {

@@ -34,7 +34,7 @@ describe("background work", () => {
     },
   );
 
-  it("grants a lane that is asked for many times at once, while it is granted, only once more", async () => {
+  it("grants a lane that is woken many times while it is granted only once more", async () => {
     let looks = 0;
     const work = new BackgroundWork(parts({ serve: async () => void looks++ }));
 
@@ -139,7 +139,7 @@ describe("background work", () => {
     expect(work.mayRun("followUp")).toBe(true);
   });
 
-  it("has no room for another batch while one goes on that has used up its time", async () => {
+  it("takes no other batch while one runs that has used up its time", async () => {
     const clock = virtualClock();
     const work = new BackgroundWork(parts({ clock }));
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ describe("background work", () => {
     expect(begun).toHaveLength(4);
   });
 
-  it("has room until a thousand tasks run", async () => {
+  it("takes tasks until a thousand run", async () => {
     const work = new BackgroundWork(parts());
     const ends: (() => void)[] = [];
     const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));

@@ -102,7 +102,7 @@ describe("a round of ringing", () => {
     expect((await readIn(ports, record.message, "delivered")).outbox).toEqual([]);
   });
 
-  it("leaves the outbox of an unfinished message in line by its name, whatever room there is", async () => {
+  it("puts the outbox of an unfinished message in line by its id, however full the batches are", async () => {
     const ports = open();
     const policy = aPolicy({ callback: aCallbackPlan() });
     const { message } = await retriedLater(ports, policy);

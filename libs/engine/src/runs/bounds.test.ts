@@ -107,7 +107,7 @@ describe("the waits of a run", () => {
   });
 });
 
-describe("a history that has no room", () => {
+describe("a history that is full", () => {
   const body = new Uint8Array(1_000);
 
   it("takes no step: the step and all of its batch are refused with 412, and one that fits is taken", async () => {
@@ -124,7 +124,7 @@ describe("a history that has no room", () => {
     expect(await appendSteps(ports, [fits])).toMatchObject([{ deduplicated: false }]);
   });
 
-  it("takes no event: the waiter goes on waiting, and the sender gets an error", async () => {
+  it("takes no event: the waiter continues to wait, and the sender gets an error", async () => {
     const ports = await opened();
     for (const step of [1, 2, 3]) await wait(ports, step);
     await fillTo(ports, limits.runHistoryBytesMax - 4_000);

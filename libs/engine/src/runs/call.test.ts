@@ -47,7 +47,7 @@ const called = ({ clock }: Ports, status: number): RunItem => ({
 });
 
 describe("a call of a step", () => {
-  it("that is asked for again is the first, and gives its slot back", async () => {
+  it("that is requested again is the first one, and gives its slot back", async () => {
     const { messageOf, ports } = await opened();
     const first = await placeCall(ports, aCall);
     const backlog = await ports.records.backlog(aTenant);

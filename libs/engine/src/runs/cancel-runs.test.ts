@@ -58,7 +58,7 @@ describe("cancelling runs in bulk", () => {
     ],
     ["nothing, which is all of the tenant", {}, ["theirs"]],
     ["a time that was before", { to: 0 }, ["labelled", "other", "theirs"]],
-  ])("by %s ends those that are active, and no others", async (_, filter, left) => {
+  ])("by %s ends only active runs", async (_, filter, left) => {
     const ports = open();
     await start(ports, "labelled", { labels: ["x"] });
     await start(ports, "ended", { labels: ["x"], url: "https://endpoint.example/b" });
@@ -72,7 +72,7 @@ describe("cancelling runs in bulk", () => {
     expect(done).toMatchObject({ processed: 3 - left.length, completedAt: ports.clock.now() });
   });
 
-  it("goes on behind a step, and counts each run once", async () => {
+  it("continues after a step, and counts each run once", async () => {
     const ports = open();
     for (let n = 0; n < 230; n++) await start(ports, `run${n}`);
 
@@ -112,7 +112,7 @@ describe("a tenant that is closed", () => {
     expect(await active(ports)).toEqual([]);
   });
 
-  it("has that done once, however often it is asked for, and whatever else cancels runs", async () => {
+  it("has its runs cancelled once, however often it is closed, beside other cancels", async () => {
     const ports = open();
     await cancel(ports, {});
     await cancelRunsSoon(ports, aTenant);

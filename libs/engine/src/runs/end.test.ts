@@ -331,7 +331,7 @@ describe("a delivery that has failed for good", () => {
     expect(await current(ports)).toEqual(unmarked);
   });
 
-  it("whose client asks for a workflow is expected to mark, though its start was not answered", async () => {
+  it("of a client that requires a workflow must be marked, though its start was not answered", async () => {
     const { messageOf, ports, step } = await opened();
     const start = await messageOf();
     await step(1);
@@ -483,7 +483,7 @@ describe("a failure function", () => {
     expect(await functionOf()).toEqual({ round: 2, state: "succeeded" });
   });
 
-  it("that is cancelled is delivered no more, and may be asked for again", async () => {
+  it("that is cancelled is delivered no more, and may be requested again", async () => {
     const { functionOf, messageOf, ports } = await failing();
     const { run: inRun } = await messageOf("f");
     if (!inRun) throw new Error("it is a run's");

@@ -120,7 +120,7 @@ describe("a resumed run", () => {
     });
   });
 
-  it("redacts what the failed run and its steps redacted", async () => {
+  it("redacts the same values as the failed run and its steps", async () => {
     const ports = open();
     const redaction = { body: true, headers: ["x-a"] };
     const policy = aPolicy({ redaction });
@@ -212,7 +212,7 @@ describe("an event", () => {
     });
   }
 
-  it("for a failed run is that of the run that goes on from it, as is one for its first id later", async () => {
+  it("for a failed run goes to the run that resumes it, and so does a later one for the first id", async () => {
     const ports = open();
     await startRun(ports, aStartCommand());
     expect(await tell(ports, "before")).toEqual([]);

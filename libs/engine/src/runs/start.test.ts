@@ -70,7 +70,7 @@ describe("starting a run in two phases", () => {
     },
   );
 
-  it("begins another when the request of the one that has ended is over", async () => {
+  it("begins another run when the first request of the ended run is over", async () => {
     const ports = open();
     const policy = aPolicy({ timeoutMs: 5_000 });
     await start(ports, { ...inPhase("probes"), policy });
@@ -220,7 +220,7 @@ describe("starting a run with a deduplication id", () => {
     run: { kind: "start", id: runId(id), features: [], headers: [] } as const,
   });
 
-  it("begins one run, whatever ids the starts have, also when it has ended", async () => {
+  it("begins one run for any ids of the starts, also when it has ended", async () => {
     const ports = open();
     const first = await start(ports, named("one"));
     const second = await start(ports, named("two"));
@@ -259,7 +259,7 @@ describe("starting a run with a deduplication id", () => {
     expect(all.filter(({ deduplicated }) => !deduplicated)).toHaveLength(1);
   });
 
-  it("goes on under the root of a gateway that died before its start", async () => {
+  it("starts under the root of a gateway that died before its start", async () => {
     const ports = open();
     const command = aStartCommand(named("one"));
     const [key] = deduplicationKeys(command, [], ports.sha256);

@@ -101,7 +101,7 @@ describe("an event", () => {
     expect(await resultOf(ports, 1)).toBeUndefined();
   });
 
-  it("of many at once is the one that ends the wait, and that alone says so", async () => {
+  it("is the only one of many at once that ends the wait, and that reports it", async () => {
     const ports = await opened();
     await wait(ports, 1);
 
@@ -177,7 +177,7 @@ describe("a webhook", () => {
     expect(await resultOf(ports, 4)).toMatchObject({ out: btoa("kept") });
   });
 
-  it("that a run keeps leaves all of the room for events", async () => {
+  it("that a run keeps does not use up the bound of events", async () => {
     const ports = await opened();
     let kept = 0;
     while ((await hook(ports, "x")) !== "full") kept += 1;
@@ -188,7 +188,7 @@ describe("a webhook", () => {
 });
 
 describe("a wait", () => {
-  it("that is asked for again is the first", async () => {
+  it("that is requested again is the first one", async () => {
     const ports = await opened();
     await wait(ports, 1);
     const before = await current(ports);

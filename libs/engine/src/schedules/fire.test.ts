@@ -228,7 +228,7 @@ describe("a schedule that is due", () => {
     expect(last?.messages[1]).toMatch(/^msg_[0-9A-Za-z]{26}_s_n1$/);
   });
 
-  it("of a group and a queue makes the queue within the plan, and none where the group is gone", async () => {
+  it("of a group and a queue makes the queue within the plan, and no queue if the group is missing", async () => {
     const ports = open();
     await ports.groups.replace(aTenant, "g", undefined, someEndpoints(2), "new");
     const destination = { kind: "group", name: "g" } as const;
@@ -259,7 +259,7 @@ describe("a schedule that is due", () => {
     expect(next).toBeLessThan(ports.clock.now());
   });
 
-  it("of a missing group records the fault, and goes on", async () => {
+  it("of a missing group records the fault, and continues", async () => {
     const ports = open();
     const { next = 0 } = await made(ports, undefined, {
       template: { ...aScheduleCommand().template, destination: { kind: "group", name: "g" } },

@@ -68,7 +68,7 @@ describe("the refused requests", () => {
     [0.9, { list: 1, read: 1, publish: 0.8, ongoing: 0, health: 0 }],
     [1, { list: 1, read: 1, publish: 0.95, ongoing: 0, health: 0 }],
   ])(
-    "at a share of %d are lists first, and never those that continue accepted work or ask for health",
+    "at a share of %d are lists first, and never those of accepted work or of health",
     (share, chances) => {
       for (const kind of ["list", "read", "publish", "ongoing", "health"] as const) {
         expect(refusalChance(kind, share)).toBeCloseTo(chances[kind], 10);

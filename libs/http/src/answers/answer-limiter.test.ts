@@ -106,7 +106,7 @@ describe("the limiter of long answers", () => {
     expect(waiting.map(({ sits }) => sits)).toEqual([true, true]);
   });
 
-  it("lets a stream that has begun go on before others of its owner begin, and not before another's", async () => {
+  it("lets a stream that has begun continue before others of its owner begin, and not before another's", async () => {
     const limiter = createAnswerLimiter({ readsMax: 1 });
     const stream = opened(limiter, "a");
     const begun = await stream.piece(async () => ({ text: "x", isLast: false }));
@@ -124,7 +124,7 @@ describe("the limiter of long answers", () => {
     expect([goesOn, mine?.sits]).toEqual([true, true]);
   });
 
-  it("counts what a stream keeps that goes on, however short its text is", async () => {
+  it("counts the data that a continuing stream keeps, however short its text is", async () => {
     const limiter = createAnswerLimiter({ charsPerOwnerMax: limits.pieceBytesMax });
     const begun = await opened(limiter, "a").piece(async () => ({ text: "x", isLast: false }));
     const mine = waitingRead(limiter, "a");

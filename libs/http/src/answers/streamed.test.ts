@@ -107,7 +107,7 @@ describe("an answer in pieces", () => {
     expect([answer.status, await answer.json()]).toEqual([404, { error: "no such list" }]);
   });
 
-  it("is begun when there is room: of one owner three are read at a time", async () => {
+  it("is begun when a permit is free: three of one owner are read at a time", async () => {
     let reading = 0;
     let readingMost = 0;
     const letGo: (() => void)[] = [];

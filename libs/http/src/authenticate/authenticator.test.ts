@@ -250,7 +250,7 @@ describe("the copy", () => {
     expect(answers).toEqual([false, true, false]);
   });
 
-  it("learns of a new token at once when asked to look", async () => {
+  it("has a new token at once when a look is requested", async () => {
     add(tokenFor("new"));
     await authenticator.refresh();
 
@@ -259,7 +259,7 @@ describe("the copy", () => {
     });
   });
 
-  it("lets in no caller of a closed tenant, whatever tokens there are", async () => {
+  it("admits no caller of a closed tenant, whatever tokens exist", async () => {
     change({ tenants: [{ ...tenant, closedAt: clock.now() }] });
     await clock.advance(5_000);
 
@@ -267,7 +267,7 @@ describe("the copy", () => {
     expect(await authenticator.authenticate("Bearer reader", undefined)).toEqual(unauthorized);
   });
 
-  it("stays as it is while the store does not answer, says so, and goes on asking", async () => {
+  it("is unchanged while the store does not answer, reports that, and is read again until it answers", async () => {
     beforeCall = storeIsAway;
     change({ tokens: [] });
     await clock.advance(20_000);
@@ -321,7 +321,7 @@ describe("a token that was made a moment ago", () => {
     expect(calls).toHaveLength(200);
   });
 
-  it("stays unknown while the store does not answer, which is asked once a second then", async () => {
+  it("stays unknown while the store does not answer, which is then asked once a second", async () => {
     beforeCall = storeIsAway;
 
     expect(await asked("new")).toEqual(unauthorized);

@@ -55,7 +55,7 @@ describe("the budget for bodies", () => {
     ["two addresses of one /64", "2001:db8:1:2::1", "2001:db8:1:2:ffff::9", false],
     ["two of IPv6 that are not", "2001:db8:1:2::1", "2001:db8:1:3::1", true],
     ["neighbours of IPv4", "192.0.2.1", "192.0.2.2", true],
-  ])("of what one has, the other has its own share: %s", (_, one, other, expected) => {
+  ])("gives each holder a share of the rest: %s", (_, one, other, expected) => {
     const { upload } = open();
     upload("a").take(500);
     upload("b", one).take(150);
@@ -73,7 +73,7 @@ describe("the budget for bodies", () => {
     expect(budget.hasRoom({ tenant: "new", address: "new" })).toBe(budget.taken < 1_000);
   });
 
-  it("by default has room for another tenant's longest body when one stalls thirteen of them", () => {
+  it("by default holds another tenant's longest body when one stalls thirteen of them", () => {
     const budget = createBodyBudget(virtualClock());
     const tenMiB = 10 * 1024 * 1024;
     const upload = (tenant: string) => budget.open({ tenant, address: "one proxy" }, ignore);
@@ -133,7 +133,7 @@ describe("an upload", () => {
 });
 
 describe("memory taken by uploads", () => {
-  it("comes back whole, of the reserve too, in whichever order they give back", async () => {
+  it("is all free again, the reserve included, in whichever order it is given back", async () => {
     const owners = [
       ["a", "one"],
       ["b", "one"],
@@ -155,7 +155,7 @@ describe("memory taken by uploads", () => {
     });
   });
 
-  it("is no more once it was given back, whatever still arrives", () => {
+  it("is not taken again once it was given back, whatever still arrives", () => {
     const { budget, upload } = open();
     const each = upload("a");
     each.take(10);

@@ -87,7 +87,7 @@ describe("a body", () => {
     expect(socket.bytesWritten).toBeLessThan(64_000_000);
   });
 
-  it("that is too large is refused before it is sent, if the caller asks", async () => {
+  it("that is too large is refused before it is sent, if the caller expects 100-continue", async () => {
     const bytes = request(post, ["Expect: 100-continue", "Content-Length: 5000"]);
 
     const answers = await rawExchange(await start(), bytes);
@@ -95,7 +95,7 @@ describe("a body", () => {
     expect(answers.map(({ status }) => status)).toEqual([413]);
   });
 
-  it("is asked for, if the caller waits for that", async () => {
+  it("is requested by 100-continue, if the caller waits for that", async () => {
     const bytes = request(post, ["Expect: 100-continue", "Content-Length: 5"], "abcde");
 
     const answers = await rawExchange(await start(), bytes);

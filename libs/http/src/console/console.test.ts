@@ -104,7 +104,7 @@ describe("the root", () => {
 });
 
 describe("the console's files", () => {
-  it("are its page, which a browser asks for again, and assets, which it keeps for ever", async () => {
+  it("are its page, which a browser requests again, and assets, which it keeps for ever", async () => {
     build(1);
 
     const page = await ask("/console/");
@@ -163,7 +163,7 @@ describe("the console's files", () => {
     expect((await ask("/consoles")).status).toBe(404);
   });
 
-  it("are asked for below a slash, wherever a proxy has put them", async () => {
+  it("are requested below a slash, under any path of a proxy", async () => {
     const moved = await ask("/console?x=1");
 
     expect([moved.status, headerOf(moved, "Location")]).toEqual([308, "console/"]);

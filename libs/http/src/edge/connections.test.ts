@@ -91,7 +91,7 @@ describe("a listener whose places are all taken", () => {
     expect(await statuses(spoken)).toEqual(whole(9, 200));
   });
 
-  it("cuts an idle one of the address that has most, when all have asked for something", async () => {
+  it("closes an idle one of the address that has most, when all have sent a request", async () => {
     await start();
     const few = await connectedAll(theirs, 2);
     const many = await connectedAll(mine, 4);
@@ -143,7 +143,7 @@ describe("behind a trusted proxy", () => {
   it.each([
     ["IPv4", "192.0.2.1", "192.0.2.1", "192.0.2.2"],
     ["a /64 of IPv6", "2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:3::1"],
-  ])("the share is of what one caller has under way: %s", async (_, client, same, other) => {
+  ])("the share counts the running requests of one caller: %s", async (_, client, same, other) => {
     const waiting: ServerResponse[] = [];
     await start(
       (req, res) => {
@@ -164,14 +164,14 @@ describe("behind a trusted proxy", () => {
     expect(await asked(pool[6], "/x", same)).toBe(200);
   });
 
-  it("the proxy itself has no share: all of its connections stand", async () => {
+  it("the proxy itself has no share: all of its connections stay open", async () => {
     await start(undefined, addressSet([mine]));
     const pool = await connectedAll(mine, 15);
 
     expect(await statuses(pool)).toEqual(whole(15, 200));
   });
 
-  it("an untrusted proxy is one caller, whatever it says of others", async () => {
+  it("an untrusted proxy is one caller, whatever addresses it names", async () => {
     await start(undefined, addressSet(["192.0.2.9"]));
     await connectedAll(theirs, 4);
     const pool: Socket[] = [];

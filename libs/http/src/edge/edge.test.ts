@@ -421,7 +421,7 @@ describe("other origins", () => {
     }
   });
 
-  it("hear nothing of it elsewhere", async () => {
+  it("get no such header elsewhere", async () => {
     const { edge } = await started();
 
     const [got] = await rawExchange(edge.port, preflight);
@@ -457,7 +457,7 @@ describe("stopping", () => {
     expect((await inFlight).map(({ body }) => body)).toEqual([`{"late":true}`]);
   });
 
-  it("announces the end of the connection to a caller that asks once more on it", async () => {
+  it("announces the end of the connection to a caller that sends another request on it", async () => {
     const open: ServerResponse[] = [];
     const { edge } = await testEdge({ handler: (_req, res) => (open.push(res), undefined) });
     const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";

@@ -130,7 +130,7 @@ describe("a session begins", () => {
     expect(second.cookie).not.toBe(first.cookie);
   });
 
-  it("with the right credentials alone, and asks for none by a dialog of the browser", async () => {
+  it("only with the right credentials, and the browser shows no dialog for them", async () => {
     const answer = await ask("POST", ["Authorization: Bearer wrong"]);
 
     expect([answer.status, headerOf(answer, "WWW-Authenticate")]).toEqual([401, "Session"]);
@@ -168,7 +168,7 @@ describe("a session is taken", () => {
     expect(await named("", one.session)).toBe("ended");
   });
 
-  it("whatever else a host beside us has set under the name", async () => {
+  it("also if another host of the domain has set a cookie of the same name", async () => {
     const { cookie, session } = await begun(tls);
     const planted = await begun();
 

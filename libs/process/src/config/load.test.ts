@@ -91,7 +91,7 @@ describe("a configuration", () => {
     expect(standalone({ POSTHASTE_PORT: "", POSTHASTE_TOKEN: "" }).port).toBe(8080);
   });
 
-  it("has no catcher in production unless asked for", () => {
+  it("has no catcher in production by default", () => {
     expect(standalone(production).catcher).toBe(false);
     expect(standalone({ ...production, POSTHASTE_CATCHER: "on" }).catcher).toBe(true);
   });
@@ -333,7 +333,7 @@ describe("production", () => {
     ["32 characters", "t".repeat(32), 0],
     ["a user with a short password", tokenOf("x".repeat(15)), 1],
     ["a user with a long password", tokenOf("x".repeat(16)), 0],
-  ])("judges a token of %s", (_, token, problems) => {
+  ])("checks a token of %s", (_, token, problems) => {
     expect(problemsOf({ ...production, POSTHASTE_TOKEN: token })).toHaveLength(problems);
   });
 

@@ -46,7 +46,7 @@ describe("the sockets of a process that may have few files open", () => {
     ],
     ["Max open files            unlimited            unlimited            files\n", undefined],
     ["", undefined],
-  ])("are read from what the system says", (text, expected) => {
+  ])("are read from the system's limits", (text, expected) => {
     expect(limitIn(text)).toBe(expected);
   });
 });

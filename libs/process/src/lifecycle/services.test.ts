@@ -24,7 +24,7 @@ describe("readiness", () => {
 });
 
 describe("stopping", () => {
-  it("stops each service once, however often it is asked", async () => {
+  it("stops each service once, however often stop is called", async () => {
     let stops = 0;
     const service = { name: "a", start: async () => undefined, stop: async () => void stops++ };
     const running = await startServices([service], { log });

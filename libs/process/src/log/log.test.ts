@@ -76,7 +76,7 @@ describe("a log line in the dev profile", () => {
     expect(lines).toEqual(["00:00:00.000 info  message.attempted id=msg_1 status=500\n"]);
   });
 
-  it("stays one line whatever a value holds", () => {
+  it("is one line for any value", () => {
     const [line] = linesOf({ format: "human" }, "x", {
       reason: "a\nb\r\u001b[2J\u009b2J x=1 \u2028",
     });

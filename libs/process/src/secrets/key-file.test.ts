@@ -40,7 +40,7 @@ describe("the key in a folder", () => {
     expect(readdirSync(folder)).toEqual(["sealing.key"]);
   });
 
-  it("that is damaged is left as it is, and reported", () => {
+  it("that is damaged is left unchanged, and reported", () => {
     writeFileSync(file(), "AAAA\n");
 
     expect(() => keyInFile(folder, true)).toThrow("holds no sealing key: restore it from a backup");

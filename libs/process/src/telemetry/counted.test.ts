@@ -57,7 +57,7 @@ describe("a histogram", () => {
 });
 
 describe("watched metrics", () => {
-  it("is asked for when it is scraped, and a gauge not again for five seconds", async () => {
+  it("are read at a scrape, and a gauge not again for five seconds", async () => {
     const { clock, counted, lines } = opened();
     let asked = 0;
     counted.watch("posthaste_lane_depth", async () => ++asked);
@@ -72,7 +72,7 @@ describe("watched metrics", () => {
     expect(third).toContain("posthaste_lane_depth 2");
   });
 
-  it("is asked for each time when it is a counter", async () => {
+  it("are read each time if they are counters", async () => {
     const { counted, lines } = opened("gateway");
     let calls = 0;
     counted.watch("posthaste_store_calls_total", () => ++calls);
@@ -94,7 +94,7 @@ describe("watched metrics", () => {
     expect(text).toContain("posthaste_dead_letters 7");
   });
 
-  it("is left out when the answer takes longer than two seconds, and asked for once meanwhile", async () => {
+  it("are left out when the answer takes longer than two seconds, and read once meanwhile", async () => {
     const { clock, counted, lines } = opened();
     let asked = 0;
     counted.watch("posthaste_lane_depth", () => {

@@ -4,7 +4,7 @@ import { modulesLoadedBy } from "@posthaste/testing";
 
 const index = new URL("../index.ts", import.meta.url).href;
 
-it("OpenTelemetry is not loaded before traces are asked for", async () => {
+it("OpenTelemetry is not loaded unless traces are configured", async () => {
   const loaded = await modulesLoadedBy(`await import(${JSON.stringify(index)});`);
 
   expect(loaded).toContain(index);

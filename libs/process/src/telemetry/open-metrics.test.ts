@@ -15,7 +15,7 @@ const opened = () => {
 };
 
 describe("OpenMetrics", () => {
-  it("is for those that ask for it", () => {
+  it("is sent to scrapers that request it", () => {
     const ofPrometheus =
       "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
 

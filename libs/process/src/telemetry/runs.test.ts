@@ -57,7 +57,7 @@ it("each part written for a run is counted once, and existing parts are not coun
   ]);
 });
 
-it("where nothing reads the metrics, the store is asked itself", () => {
+it("the store is not wrapped if nothing reads the metrics", () => {
   const runs = aStore();
 
   expect(meteredRuns(runs, noMetrics)).toBe(runs);

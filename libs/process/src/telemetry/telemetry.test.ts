@@ -71,7 +71,7 @@ describe("the signals that a process sends", () => {
     },
   );
 
-  it("is nothing, and the log is the log as it was, where no variable asks for it", () => {
+  it("are none, and the log is unchanged, if no variable is set", () => {
     const { log, reporting, telemetry, written } = opened({});
 
     expect(reporting).toEqual([]);

@@ -19,7 +19,7 @@ describe("a traceparent", () => {
     expect(parseTraceParent(`01-${traceId}-${spanId}-01-more`)?.traceId).toBe(traceId);
   });
 
-  it("reads what it writes", () => {
+  it("is read as it was written", () => {
     const text = traceParentOf({ traceId, spanId });
 
     expect(parseTraceParent(text)).toEqual({ traceId, spanId, isSampled: true });

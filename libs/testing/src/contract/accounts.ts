@@ -166,7 +166,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await told()).toEqual([]);
     });
 
-    it("a removed token is gone, and the others stay", async ({ accounts }) => {
+    it("a removed token no longer exists, and the others stay", async ({ accounts }) => {
       const stays: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
       const goes: Token = { hash: "b".repeat(43), tenant: aTenant, scope: "full" };
       await accounts.putToken(stays);
@@ -214,7 +214,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect(await told()).toEqual([]);
     });
 
-    it("of changes at once each of two readers hears each", async ({ accounts }) => {
+    it("each of two readers learns of each of several changes at once", async ({ accounts }) => {
       const readers = [follow(accounts), follow(accounts)];
       for (const told of readers) await told();
       const ids = Array.from({ length: racersCount }, (_, n) => tenantId(`tenant-${n}`));
@@ -224,7 +224,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       for (const told of readers) expect(new Set(await told())).toEqual(new Set(ids));
     });
 
-    it("a reader that missed too many changes is told to read everything", async ({ accounts }) => {
+    it("a reader that missed too many changes has to read everything", async ({ accounts }) => {
       const told = follow(accounts);
       await told();
       const token: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
@@ -243,7 +243,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       expect([first, again, other]).toEqual(["one", "one", "three"]);
     });
 
-    it("ten that ask for a new secret at once get the same", async ({ accounts }) => {
+    it("ten processes that need a new secret at once get the same", async ({ accounts }) => {
       const secrets = await Promise.all(
         racers((n) => accounts.secret("cursor", () => `made by ${n}`)),
       );

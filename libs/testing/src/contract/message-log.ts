@@ -338,7 +338,7 @@ function listingIn(order: ListOrder, it: Guarantee<MessageLogHarness>): void {
 }
 
 function watching(it: Guarantee<MessageLogHarness>): void {
-  it("a watcher of a tenant's log hears of new events", async (harness) => {
+  it("a watcher of a tenant's log is called for new events", async (harness) => {
     const message = newMessage(harness);
     const facts = [factOf(message, { ended: "retry" }), factOf(message, { ended: "delivered" })];
 
@@ -352,7 +352,7 @@ function watching(it: Guarantee<MessageLogHarness>): void {
     expect((await readLog(harness)).length).toBeGreaterThan(0);
   });
 
-  it("a watcher that has ended hears nothing", async (harness) => {
+  it("a watcher that has ended is not called", async (harness) => {
     let told = 0;
     const stop = harness.messageLog.watch(aTenant, () => (told += 1));
     stop();

@@ -150,7 +150,7 @@ function listing(it: Guarantee<RunLogHarness>): void {
       expect(await listed(harness, {}, limit)).toEqual(runs.toReversed());
   });
 
-  it("a page of runs ends with the one that fills its bytes, and the next page follows it", async (harness) => {
+  it("a page of runs ends with the run that fills its bytes, and the next page follows it", async (harness) => {
     const runs: Run[] = [];
     for (let i = 0; i < 7; i++)
       runs.push(await aRun(harness, { at: epochStart + i, headers: fatHeaders, end: "fail" }));

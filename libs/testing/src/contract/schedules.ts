@@ -96,7 +96,7 @@ function keeping(it: Guarantee<SchedulesHarness>): void {
     );
   });
 
-  it("a page of schedules ends with the one that fills its bytes, and the next page follows it", async ({
+  it("a page of schedules ends with the schedule that fills its bytes, and the next page follows it", async ({
     schedules,
     now,
   }) => {

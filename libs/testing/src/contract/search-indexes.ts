@@ -74,7 +74,7 @@ export function describeSearchIndexes(
       expect(values.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     });
 
-    it("a removed index is gone, and the others stay", async ({ indexes }) => {
+    it("a removed index no longer exists, and the others stay", async ({ indexes }) => {
       await indexes.add(anIndex("a"));
       await indexes.add(anIndex("b"));
 

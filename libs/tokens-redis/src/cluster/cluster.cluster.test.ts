@@ -149,7 +149,7 @@ describe("with masters alone", () => {
     expect(keys.map(slotOf)).toEqual(told);
   });
 
-  it("is asked once a slot for what is asked in one turn, and each caller hears its own answers", async () => {
+  it("gets one call a slot for the requests of one turn, and each caller gets its own answers", async () => {
     const tokens = await openUp();
     const entries = Array.from({ length: 60 }, (_, i) => ({ key: aKey(`${i}`), id: newId() }));
     await tokens.claim(entries.slice(0, 10));
@@ -287,7 +287,7 @@ describe("with masters alone", () => {
     await endMove(slot, node, from);
   });
 
-  it("is away as a whole while a master is, for it has no replica, and comes back with it", async () => {
+  it("is away as a whole while a master without a replica is, and returns with it", async () => {
     const tokens = await openUp({ budgetMs: 1_000 });
     const [lost, kept] = cluster.masters;
     const lanes = [laneOn(lost, "lost"), laneOn(kept, "kept")];
@@ -323,7 +323,7 @@ describe("with replicas", () => {
     await stop();
   });
 
-  it("goes on without a master: the others at once, its part when a replica has taken over and was restored", async () => {
+  it("continues without a master: the others at once, its part when a replica has taken over and was restored", async () => {
     const tokens = await openUp({ budgetMs: 1_000 });
     const [lost, kept] = cluster.masters;
     const [ofLost, ofKept] = [laneOn(lost, "lost"), laneOn(kept, "kept")];

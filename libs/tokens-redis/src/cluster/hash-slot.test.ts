@@ -19,7 +19,7 @@ describe("the slot of a key", () => {
     expect(slotOf(key)).toBe(slot);
   });
 
-  it("is one for the two keys of a lane, whatever the flow key is called", () => {
+  it("is one for the two keys of a lane, for any flow key", () => {
     for (const name of ["a", "}", "{", "{}", "a}b", "{x}", "ü"]) {
       const [lane, slots] = ["lane", "slots"].map((of) => slotOf(`p:${of}:{flow:t:${name}}`));
       expect(slots).toBe(lane);

@@ -115,7 +115,7 @@ describe("a master that dies", () => {
 });
 
 describe("a master that hands over by hand", () => {
-  it("is left for the new one, also where nothing is asked meanwhile, and one connection to each sentinel is kept", async () => {
+  it("is left for the new one, also without a call meanwhile, and one connection to each sentinel is kept", async () => {
     const tokens = await openUp();
     const [sentinel] = redis.sentinels;
     if (sentinel === undefined) throw new Error("there are three sentinels");
@@ -140,7 +140,7 @@ describe("a master that hands over by hand", () => {
 });
 
 describe("sentinels", () => {
-  it("that stand still are passed over as long as one answers", async () => {
+  it("that do not answer are passed over as long as one answers", async () => {
     const [first, second] = redis.sentinels;
     // A silent sentinel costs half of the time for a connection: a try that begins with the first ends before the third.
     first?.process.pause();

@@ -41,7 +41,7 @@ describe("the returned events in a cursor", () => {
     expect(found).toEqual([...late.slice(0, 2), seen[23], late[2]]);
   });
 
-  it("stays short, and comes back as it was", () => {
+  it("stay short, and are read as they were written", () => {
     fc.assert(
       fc.property(fc.array(aMark, { maxLength: 2_000 }), (marks) => {
         const seen = seenOf(byTime(marks));

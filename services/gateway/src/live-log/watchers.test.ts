@@ -59,7 +59,7 @@ describe("requests that wait for events", () => {
     expect([wanted, other, foreign].map(({ isWoken }) => isWoken())).toEqual([true, false, false]);
   });
 
-  it("have the log's end read once for all of a tenant, however many they are and whatever was written", async () => {
+  it("have the log's end read once for all requests of a tenant, however many there are", async () => {
     const { clock, join, publish, reads, watches } = open();
     const waiting = Array.from({ length: 50 }, () => listening(join()));
 
@@ -84,7 +84,7 @@ describe("requests that wait for events", () => {
     expect(second.isWoken()).toBe(false);
   });
 
-  it("hear of events written between their reading and their waiting", async () => {
+  it("get events written between their read and their wait", async () => {
     const { clock, join, publish } = open();
     const waiter = join();
     await publish("any");
@@ -96,7 +96,7 @@ describe("requests that wait for events", () => {
     expect(waiting.isWoken()).toBe(true);
   });
 
-  it("wait no longer than they asked for, and leave nothing behind", async () => {
+  it("wait no longer than requested, and leave nothing behind", async () => {
     const { clock, join, publish, watches } = open();
     const waiter = join();
     const waiting = listening(waiter);

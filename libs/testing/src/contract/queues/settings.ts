@@ -207,7 +207,7 @@ export function settings(it: QueueGuarantee): void {
     expect(await harness.queues.list(aTenant, wholeList)).toEqual([]);
   });
 
-  it("a deleted queue is gone at once, and messages with a turn are cancelled", async (harness) => {
+  it("a deleted queue no longer exists at once, and messages with a turn are cancelled", async (harness) => {
     const messages = await enqueue(harness, 3);
     await admit(harness);
 

@@ -87,7 +87,7 @@ export function accepting(it: StoreGuarantee): void {
     expect(answers).toEqual(["inserted", "known"]);
   });
 
-  it("results of an insert stand in the order of the messages", async (harness) => {
+  it("results of an insert are in the order of the messages", async (harness) => {
     const known = await insert(harness);
     const records = [newMessage(harness), known, newMessage(harness)].map((message) => ({
       record: accept(message, harness.now()),
@@ -139,7 +139,7 @@ export function accepting(it: StoreGuarantee): void {
     if (tokens) expect(windows).toEqual([{ kind: "done", id: message.id }]);
   });
 
-  it("an insert leaves a window of another id as it is", async (harness) => {
+  it("an insert leaves a window of another id unchanged", async (harness) => {
     const { tokens, records } = harness;
     const [first, second] = [newMessage(harness), newMessage(harness)];
     for (const message of [first, second]) {

@@ -104,7 +104,7 @@ export function canceling(it: StoreGuarantee): void {
     expect(await stateOf(harness, theirs)).toBe("due");
   });
 
-  it("results of a cancel stand in the order of the ids, unknown ids included", async (harness) => {
+  it("results of a cancel are in the order of the ids, unknown ids included", async (harness) => {
     const first = await insert(harness);
     const second = await insert(harness);
 
@@ -134,7 +134,7 @@ export function canceling(it: StoreGuarantee): void {
     expect(answers.flat().filter(({ kind }) => kind === "canceled")).toHaveLength(1);
   });
 
-  it("a settle and a cancellation at once have one winner, and the other is told so", async (harness) => {
+  it("a settle and a cancellation at once have one winner, and the other gets that answer", async (harness) => {
     const { other = harness } = harness;
     const record = await insertClaimed(harness);
 

@@ -190,7 +190,7 @@ export function claiming(it: StoreGuarantee): void {
     expect(losses).toEqual([1, limits.leaseLossParts]);
   });
 
-  it("a claim by insert that its deliverer never heard of counts no lost lease", async (harness) => {
+  it("a claim by insert that its deliverer never received counts no lost lease", async (harness) => {
     const record = acceptNamed(newMessage(harness), anotherOwner, harness.now());
     await harness.records.insert([{ record }], "new");
     expect(await harness.records.claim([record.message.id], anOwner)).toEqual([]);

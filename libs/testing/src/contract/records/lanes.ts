@@ -137,7 +137,7 @@ export function lanes(it: StoreGuarantee): void {
     expect((await laneOf(harness, tightLane)).wakeAt).toBeLessThanOrEqual(harness.now());
   });
 
-  it("messages stand in line in the order of their inserts, also within one batch", async (harness) => {
+  it("messages are in line in the order of their inserts, also within one batch", async (harness) => {
     const first = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
     const then = await insertAll(harness, [{ flow: oneAtATime }, { flow: oneAtATime }]);
 
@@ -343,7 +343,7 @@ export function lanes(it: StoreGuarantee): void {
     );
   });
 
-  it("a message claimed by its insert makes its lane without an alarm, stands in no line and may hold a slot; handed back, it has its place", async (harness) => {
+  it("a message claimed by its insert makes its lane without an alarm, is in no line and may hold a slot; handed back, it has its place", async (harness) => {
     const message = newMessage(harness, { flow: oneAtATime });
     const record = acceptClaimed(message, anOwner, harness.now());
     await harness.records.insert([{ record }], "new");

@@ -18,7 +18,7 @@ import {
 } from "./harness.ts";
 
 export function outbox(it: StoreGuarantee): void {
-  it("a settle returns the follow-ups that are left to do, and the record keeps exactly those", async (harness) => {
+  it("a settle returns the remaining follow-ups, and the record keeps exactly those", async (harness) => {
     const record = await insertClaimed(harness, { policy: { ...withCallbacks, retriesMax: 0 } });
 
     const answer = await settle(harness, record, refused);
@@ -64,7 +64,7 @@ export function outbox(it: StoreGuarantee): void {
     expect(kept && Buffer.compare(kept, body)).toBe(0);
   });
 
-  it("follow-ups of earlier attempts stand beside those of the last, through claims and retries", async (harness) => {
+  it("follow-ups of earlier attempts are kept beside those of the last, through claims and retries", async (harness) => {
     const first = await insertClaimed(harness, { policy: withCallbacks });
     await settle(harness, first, refused);
     await harness.advance(10_000);

@@ -50,7 +50,7 @@ export function removing(it: StoreGuarantee): void {
   });
 
   for (const written of [true, false]) {
-    it(`the log has a delivery once when its record is gone, ${written ? "written" : "not written"} by its settler`, async (harness) => {
+    it(`the log has a delivery once when its record is removed, ${written ? "written" : "not written"} by its settler`, async (harness) => {
       const records = await Promise.all([1, 2, 3].map(() => insertClaimed(harness)));
       const settled = await Promise.all(
         records.map((record) => settle(harness, record, delivered)),
@@ -80,7 +80,7 @@ export function removing(it: StoreGuarantee): void {
   }
 
   for (const written of [true, false]) {
-    it(`the log has a cancellation once when its record is gone, ${written ? "written" : "not written"} by its canceller`, async (harness) => {
+    it(`the log has a cancellation once when its record is removed, ${written ? "written" : "not written"} by its canceller`, async (harness) => {
       const messages = await insertAll(harness, [{}, { delayMs: 60_000 }, { flow: oneAtATime }]);
       const ids = messages.map(({ id }) => id);
       for (const answer of await harness.records.cancel(aTenant, ids)) {
@@ -103,7 +103,7 @@ export function removing(it: StoreGuarantee): void {
     });
   }
 
-  it("the log's retention removes no record that stands, and leaves nothing of a removed one", async (harness) => {
+  it("the log's retention removes no existing record, and leaves nothing of a removed one", async (harness) => {
     const body = new TextEncoder().encode("kept");
     const message = await insertDelivered(harness, { body });
     await harness.advance(1_000);
@@ -192,7 +192,7 @@ export function removing(it: StoreGuarantee): void {
     expect(removed).toEqual([3, 2]);
   });
 
-  it("only the shards asked for are swept", async (harness) => {
+  it("only the given shards are swept", async (harness) => {
     const message = await insertDelivered(harness);
     await harness.advance(1_000);
     const others = allShards.filter((shard) => shard !== shardOf(message.id));

@@ -179,7 +179,7 @@ export function ringing(it: StoreGuarantee): void {
     expect(rungBy(await ringAll(harness))).toBe(0);
   });
 
-  it("only the shards asked for ring", async (harness) => {
+  it("only the given shards ring", async (harness) => {
     const messages = await insertAll(
       harness,
       Array.from({ length: 8 }, () => ({ delayMs: 1_000 })),
@@ -215,7 +215,7 @@ export function ringing(it: StoreGuarantee): void {
     expect(sorted(rounds.flat())).toEqual(sorted(messages.map(({ id }) => id)));
   });
 
-  it("a herd of follow-ups leaves room for due records: each source rings within its own limit", async (harness) => {
+  it("many follow-ups do not hold up due records: each source rings within its own limit", async (harness) => {
     const herd = await Promise.all(Array.from({ length: 5 }, () => insertToFollowUp(harness)));
     const due = await insert(harness, { delayMs: limits.ringAheadMs });
     await harness.advance(limits.ringAheadMs);
@@ -245,7 +245,7 @@ export function ringing(it: StoreGuarantee): void {
     expect(sorted(rung)).toEqual(sorted(ids));
   });
 
-  it("a source that is not asked keeps its alarms", async (harness) => {
+  it("a source that is not named keeps its alarms", async (harness) => {
     const { id } = await insertToFollowUp(harness);
     await harness.advance(limits.ringAheadMs);
     const now = harness.now();
@@ -285,7 +285,7 @@ export function ringing(it: StoreGuarantee): void {
     for (const { message } of followUps) expect(message.body).toHaveLength(0);
   });
 
-  it("the next alarm is the earliest of the shards asked for, records and lanes alike", async (harness) => {
+  it("the next alarm is the earliest of the given shards, of records and lanes", async (harness) => {
     const none = await harness.alarms.next(allShards);
     const later = await insert(harness, { delayMs: 90_000 });
     const afterOne = await harness.alarms.next(allShards);

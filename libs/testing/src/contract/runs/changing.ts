@@ -43,7 +43,7 @@ export function changing(it: RunsGuarantee): void {
     );
   });
 
-  it("of many reports of one step at once one is accepted, and told so", async (harness) => {
+  it("one of many reports of a step at once is accepted, and its caller gets that answer", async (harness) => {
     const run = await start(harness);
     for (const step of [1, 2, 3]) {
       const fresh = await Promise.all(

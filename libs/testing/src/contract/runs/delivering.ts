@@ -61,7 +61,7 @@ export function reading(it: RunsGuarantee): void {
     expect(await harness.runs.part(other, "s1")).toBeDefined();
   });
 
-  it("a long history is read from a rank on, as far as there is room, and delivered whole", async (harness) => {
+  it("a long history is read from a rank on, as far as it fits, and delivered whole", async (harness) => {
     const body = (n: number): Uint8Array => new Uint8Array(limits.runReadBytesMax * 0.4).fill(n);
     const run = await start(harness, { body: body(0) });
     for (let n = 1; n <= 6; n++) await join(harness, run, [aResult(n, body(n))]);
@@ -83,7 +83,7 @@ export function reading(it: RunsGuarantee): void {
     expect(withDigests(briefing)).toEqual({ rank: 6, entries: read.slice(1).map(withDigest) });
   });
 
-  it("the history stands in the order of acceptance", async (harness) => {
+  it("the history is in the order of acceptance", async (harness) => {
     const run = await start(harness);
     await join(harness, run, [aPlan(1), aPlan(2), aPlan(3)]);
     for (const step of [2, 3, 1, 2]) await join(harness, run, [aResult(step)]);

@@ -145,7 +145,7 @@ export function resuming(it: RunsGuarantee): void {
     expect((await harness.runs.part(run, "c3"))?.body).toEqual(text("c3"));
   });
 
-  it("a resumed run is separate: its changes and the end of the failed run do not meet", async (harness) => {
+  it("a resumed run is separate: its changes and the end of the failed run do not conflict", async (harness) => {
     const of = await aFailedRun(harness);
     const run = await resumed(harness, of);
     await join(harness, run, [aResult(2, text("two"))]);

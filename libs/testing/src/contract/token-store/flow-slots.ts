@@ -268,7 +268,7 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   );
 
   it(
-    "a lane whose slot ended in use grants nothing until it is told which calls run",
+    "a lane whose slot ended in use grants nothing until the running calls are restored",
     async ({ tokens, advance }) => {
       const [running, ended] = ids(2);
       if (!running || !ended) throw new Error("unreachable");
@@ -339,7 +339,7 @@ const onKnownLanes =
     );
 
 function strangers(it: TokenGuarantee): void {
-  it("a flushed store does not know its lanes until it is told", async ({ tokens }) => {
+  it("a flushed store does not know its lanes until they are restored", async ({ tokens }) => {
     const { isUnknown } = await tokens.acquire(lane, ids(1), threeAtOnce);
     await tokens.restore(lane, [], undefined);
 
@@ -348,7 +348,7 @@ function strangers(it: TokenGuarantee): void {
     expect((await tokens.acquire(otherLane, ids(1), threeAtOnce)).isUnknown).toBe(true);
   });
 
-  it("a lane counts the holders that it was told until their time, and the window, too", async ({
+  it("a lane counts restored holders until their time, and the window, too", async ({
     tokens,
     now,
   }) => {
@@ -369,7 +369,7 @@ function strangers(it: TokenGuarantee): void {
     expect(await tokens.use(lane, [holder])).toEqual([]);
   });
 
-  it("a lane that is told by two at once, or after a grant, keeps every slot", async ({
+  it("a lane that is restored by two at once, or after a grant, keeps every slot", async ({
     tokens,
     other = tokens,
   }) => {
@@ -387,7 +387,7 @@ function strangers(it: TokenGuarantee): void {
     expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
   });
 
-  it("a lane that is told again keeps its later dispatches", async ({ tokens, now }) => {
+  it("a lane that is restored again keeps its later dispatches", async ({ tokens, now }) => {
     const window = { startedAt: now() - 1_000, count: 2 };
     const rate: FlowLimits = { rate: 9, periodMs: 60_000 };
     await tokens.restore(lane, [], window);
@@ -403,7 +403,7 @@ function strangers(it: TokenGuarantee): void {
     expect(await tokens.peek(lane)).toEqual({ slots: 0 });
   });
 
-  it("an unknown lane grants nothing, and stays unknown when asked", async ({ tokens }) => {
+  it("an unknown lane grants nothing, and a request does not make it known", async ({ tokens }) => {
     const line = ids(2);
 
     const unknown = { granted: [], isUnknown: true };

@@ -30,7 +30,7 @@ describe("the anchors of a page", () => {
     ["# Größe ÷ 2", "größe--2"],
     ["## Closed ##", "closed"],
     ['<a id="Named"></a>', "Named"],
-  ])("are those of GitHub: %s", (text, anchor) =>
+  ])("are the anchors of GitHub: %s", (text, anchor) =>
     expect([...anchorsOf(`${text}\n`)]).toEqual([anchor]),
   );
 

@@ -32,7 +32,7 @@ describe("parseArguments", () => {
     expect(optionsOf(parseArguments([], known))).toBe("");
   });
 
-  it("takes the folder of an earlier commit from where it is called", () => {
+  it("resolves the folder of an earlier commit from the current folder", () => {
     expect(parseArguments(["--before", "../earlier"], known).before).toBe(resolve("../earlier"));
   });
 

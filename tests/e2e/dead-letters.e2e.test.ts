@@ -63,7 +63,7 @@ describe("GET /v2/dlq", () => {
       expect(times).toEqual(times.toSorted((a, b) => a - b));
     });
 
-    it("lists the newest first when asked", async () => {
+    it("lists the newest first with the option for it", async () => {
       const earliest = idsOf(await allPages("label=first&order=earliestFirst"));
 
       const latest = idsOf(await allPages("label=first&order=latestFirst&count=37"));

@@ -72,7 +72,7 @@ describe.each([
   ...["node-http.ts", "express.ts", "fastify.ts", "hono.ts"],
   ...["next.ts", "cloudflare.ts", "lambda.ts"],
 ])("the receiver of %s", (file) => {
-  it("takes an order at the second attempt, and the publisher hears of each attempt", async () => {
+  it("takes an order at the second attempt, and the publisher sees each attempt", async () => {
     await receive(file);
     const command = here(publishing?.code).replace(/ 17$/, ` ${file}`);
 

@@ -79,7 +79,7 @@ async function standsInKafka(): Promise<string> {
 }
 
 describe("the topics of Kafka", () => {
-  it("hold bodies and forwarded headers of plain messages, and none of those with redactions", async () => {
+  it("hold bodies and forwarded headers of plain messages, and none of messages with redactions", async () => {
     const client = clientOf(1);
     let nth = 0;
     await eventually(

@@ -70,7 +70,7 @@ describe("a message to api/llm", () => {
     expect((await arrivalOf("own"))?.headers["authorization"]).toBe("Bearer own");
   });
 
-  it("may be an item of a batch, and stand in a queue", async () => {
+  it("may be an item of a batch, and be in a queue", async () => {
     const item = (label: string, more: object) => ({
       destination: "api/llm",
       headers: service({ Callback: provider.url(`/answer/${label}`), Label: label }),

@@ -97,7 +97,7 @@ describe("the role of an operator", () => {
     },
   );
 
-  it("is shown to the console at sign-in, and stands in the audit log with signing in and out", async () => {
+  it("is shown to the console at sign-in, and is in the audit log with signing in and out", async () => {
     const begun = await enter(anonymous(), { authorization: by("viewer") });
     const cookie = String(begun.headers["set-cookie"]).split(";", 1)[0] ?? "";
     const page = { cookie, "posthaste-session": textOf(begun.object()["session"]) };

@@ -120,7 +120,7 @@ describe("a search index", () => {
     );
   });
 
-  it("is gone after its removal", async () => {
+  it("no longer exists after its removal", async () => {
     const path = `/v2/search/${textOf((await enter())["id"])}`;
 
     const removed = await operator.delete(path);

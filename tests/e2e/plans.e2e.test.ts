@@ -164,7 +164,7 @@ describe("a plan with queuesMax", () => {
     expect((await client.post(`/v2/enqueue/b/${url}`)).status).toBe(200);
   });
 
-  it("412 for the retry of a dead letter whose queue is gone, and the dead letter stays", async () => {
+  it("412 for the retry of a dead letter whose queue was deleted, and the dead letter stays", async () => {
     const client = await operator.tenant("queues-of-letters", { plan: { queuesMax: 1 } });
     destination.answers("/fails-in-queue", always(500));
     const url = destination.url("/fails-in-queue");

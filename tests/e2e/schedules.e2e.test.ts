@@ -146,7 +146,7 @@ describe("POST /v2/schedules/{destination}", () => {
       },
     );
 
-    it("replaces the schedule of the given id as a whole: a missing setting is gone", async () => {
+    it("replaces the schedule of the given id as a whole: a missing setting is removed", async () => {
       const first = await created(at("/first"), { "Schedule-Id": "mine", Label: "l" }, "body");
       const before = await read("mine");
       const second = await created(at("/second"), { "Schedule-Id": "mine", Cron: "0 0 2 1 *" });
@@ -282,7 +282,7 @@ describe("an existing schedule", () => {
     },
   );
 
-  it("stands in the list, oldest first, until it is removed; a second removal succeeds, too", async () => {
+  it("is in the list, oldest first, until it is removed; a second removal succeeds, too", async () => {
     const ids = [await created(at("/1")), await created(at("/2"))];
     const listed = async () =>
       (await client.get("/v2/schedules")).list().map((each) => each["scheduleId"]);

@@ -168,7 +168,7 @@ describe("signing in by an identity provider", () => {
   it.each([
     ["nonce", "nonce"],
     ["challenge of PKCE", "code_challenge"],
-  ])("is refused where the provider was asked with another %s", async (_, name) => {
+  ])("is refused if the provider was asked with another %s", async (_, name) => {
     provider.is({ groups: ["ops team"] });
     const other = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
     const { browser, back } = await atWayBack((there) => there.searchParams.set(name, other));

@@ -36,7 +36,7 @@ describe("POST /v2/topics/{name}/endpoints", () => {
       expect(group["updatedAt"]).toBe(group["createdAt"]);
     });
 
-    it("adds at the end, and changes an endpoint in its place, found by name, or by URL where there is no name", async () => {
+    it("adds at the end, and changes an endpoint in its place, found by name, or by URL without a name", async () => {
       await upsert("upserted", [{ url: at("/1"), name: "one" }, { url: at("/2") }]);
 
       await upsert("upserted", [

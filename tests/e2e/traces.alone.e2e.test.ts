@@ -179,7 +179,7 @@ describe("an untraced message that fails", () => {
 });
 
 describe("a publish without a trace of the caller", () => {
-  it("is traced when the setting asks for all, with or without a readable traceparent", async () => {
+  it("is traced when the setting samples all, with or without a readable traceparent", async () => {
     const { client } = tracing;
 
     const ids = [

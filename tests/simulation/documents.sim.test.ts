@@ -22,7 +22,7 @@ describe("the six services over the adapter of MongoDB", () => {
     (seed) => simulateRuns({ seed, documents: true }),
   );
 
-  it("are busy, and meet each kind of fault", () => {
+  it("deliver messages, and each kind of fault occurs", () => {
     for (const what of ["acked", "canceled", "takeovers", "slots", "runs.succeeded"])
       expect([what, histories.total(what) > 0]).toEqual([what, true]);
     for (const fault of ["crash", "restart", "pause", "slow", "failed", "clock", "flush", "hint"])

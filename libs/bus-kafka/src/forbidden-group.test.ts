@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 const brokerPool = createRequire(import.meta.url).resolve("kafkajs/src/cluster/brokerPool");
 const timeoutMs = 60_000;
 
-it("a client that looks for the coordinator of a group passes on that the group is forbidden, and nothing else", async () => {
+it("a client that looks for the coordinator of a forbidden group reports that the group is forbidden", async () => {
   const { stdout } = await run(`
       const { withBroker } = require(${JSON.stringify(brokerPool)}).prototype;
       const pool = { brokers: { 1: {}, 2: {} }, findBroker: async () => ({}) };

@@ -102,7 +102,7 @@ it("hints are offered once", async () => {
 });
 
 describe("an unreadable event", () => {
-  it("is parked as it came, and the others are handed over", async () => {
+  it("is parked unchanged, and the others are handed over", async () => {
     const heard: string[] = [];
     const { work, parked } = working("message.due", async (events) => {
       heard.push(...events.map(({ id }) => id));

@@ -105,7 +105,7 @@ describe("hints of one partition", () => {
   });
 });
 
-describe("nothing is under way", () => {
+describe("no send is running", () => {
   it("once facts were refused, and the facts behind them acknowledged", async () => {
     const { outbound, way } = opened();
     const refused = settling(outbound.fact([aSaying(0, "a")]));
@@ -122,7 +122,7 @@ describe("nothing is under way", () => {
     ]);
   });
 
-  it("once facts were given up, on their way and in line", async () => {
+  it("once facts were given up, sent ones and waiting ones", async () => {
     const { clock, outbound, way } = opened();
     const first = settling(outbound.fact([aSaying(0, "a")]));
     await turn();

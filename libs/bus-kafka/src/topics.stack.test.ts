@@ -78,7 +78,7 @@ describe("topics", () => {
   });
 });
 
-it("the context of a trace travels with an event, and nothing else of the tracer's", async () => {
+it("the context of a trace travels with an event, and no other data of the tracer", async () => {
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const contexts: unknown[] = [];
   const bus = await buses.open({

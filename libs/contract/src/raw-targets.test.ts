@@ -171,7 +171,7 @@ describe("configuration in the query", () => {
     ["https://a.b/?service-forward-x-y=1&&z", "https://a.b/?&z", ["service-forward-x-y", "1"]],
     ["https%3A%2F%2Fa.b%3Fx%3D1?upstash-retries=3", "https://a.b?x=1", ["upstash-retries", "3"]],
     ["https://a.b/?service-queue-name=q", "https://a.b/", ["service-queue-name", "q"]],
-  ])("of %s is taken out and nothing else is touched", (rest, text, queryConfig) => {
+  ])("of %s is taken out and the rest is unchanged", (rest, text, queryConfig) => {
     expect(parsePublishTarget(`/v2/publish/${rest}`)).toEqual({
       destination: { kind: "url", url: text },
       queryConfig,

@@ -46,7 +46,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect([before.tenants, after.tenants, next.tenants]).toEqual([[], "all", []]);
   });
 
-  it(`${name}: no question of accounts but for a list of all reads a whole collection`, async () => {
+  it(`${name}: only a list of all accounts reads a whole collection`, async () => {
     const { queries } = await open();
 
     expect(queries.unserved()).toEqual(fewReadWhole);

@@ -2,7 +2,7 @@ import { expect, it } from "@jest/globals";
 import { virtualClock } from "@posthaste/testing";
 import { createOldest } from "./oldest.ts";
 
-it("the oldest call under way is reported, and none when all have ended, whether or not they failed", async () => {
+it("the oldest running call is reported, and none when all have ended, failed ones included", async () => {
   const clock = virtualClock();
   const { during, waitMs } = createOldest(clock);
   const ends: (() => void)[] = [];

@@ -243,7 +243,7 @@ describe("a message that failed", () => {
     expect(opened.commits()).toBe(3);
   });
 
-  it("shares configuration and body with its dead letter, which keeps both for as long as it is there", async () => {
+  it("shares configuration and body with its dead letter, which keeps both for as long as it exists", async () => {
     const { opened, message } = await failed();
 
     await sweepAll(opened);

@@ -139,7 +139,7 @@ describe("a retry delay expression", () => {
     expect(check("1+", 0)).toBeDefined();
   });
 
-  it("is checked at the last of very many retries too, where it has too many terms to be checked at each", () => {
+  it("is checked at the last of very many retries, too, if it has too many terms to be checked at each", () => {
     const terms = "+1".repeat(110);
 
     expect(check(`1/(999 - retried)${terms}`, 1_000)?.text).toMatch(/when retried is 999/);

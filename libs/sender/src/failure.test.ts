@@ -122,7 +122,7 @@ describe("an error of the client library is the destination's, and costs a retry
     expect(requestFailure(error)).toMatchObject({ kind: "unreachable", code });
   });
 
-  it("so is a name whose addresses are all of a family that this host has none of", () => {
+  it("so is a name whose addresses are all of a family that this host does not have", () => {
     const none = (address: string): Error => Object.assign(withCode("EADDRNOTAVAIL"), { address });
     const hasIpv4 = (address: string): boolean => !address.includes(":");
     const [one, other, full] = ["2001:db8::1", "2001:db8::2", "192.0.2.1"].map(none);
@@ -133,7 +133,7 @@ describe("an error of the client library is the destination's, and costs a retry
       expect(connectFailure(error, hasIpv4)).toMatchObject({ code: "out_of_sockets" });
   });
 
-  it("so is a name with an address that this host has no way to, if another has answered", () => {
+  it("so is a name with an address that this host cannot route to, if another has answered", () => {
     const error = new AggregateError([withCode("EADDRNOTAVAIL"), withCode("ECONNREFUSED")]);
 
     expect(connectFailure(error)).toMatchObject({ kind: "unreachable", code: "connect_failed" });

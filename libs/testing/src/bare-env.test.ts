@@ -4,7 +4,7 @@ import { getCompileCacheDir } from "node:module";
 import { promisify } from "node:util";
 import { bareEnv } from "./bare-env.ts";
 
-it("a program has what Node has compiled for this process", async () => {
+it("a program uses the compile cache of this process", async () => {
   const args = ["--print", "require('node:module').getCompileCacheDir()"];
 
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: bareEnv });

@@ -30,7 +30,7 @@ describe("a virtual clock", () => {
     expect([clock.now(), clock.armed]).toEqual([30, 1]);
   });
 
-  it("runs a timer that another timer arms, when it falls due on the way", async () => {
+  it("runs a timer that another timer arms, if it is due within the move", async () => {
     const clock = virtualClock(0);
     const ran: number[] = [];
     const again = (): void => {

@@ -27,7 +27,7 @@ async function listed(schedules: Schedules) {
 }
 
 describe("a list of schedules", () => {
-  it("leaves a body out that is longer than 64 KiB, and nothing else of its schedule", async () => {
+  it("leaves out a body longer than 64 KiB, and no other field of its schedule", async () => {
     const schedules = await opened([0, 5, 64 * kib, 64 * kib + 1]);
 
     expect(await listed(schedules)).toEqual([
@@ -56,7 +56,7 @@ describe("a list of schedules", () => {
     expect(most).toBe(16);
   });
 
-  it("is an empty array where there is none", async () => {
+  it("is an empty array if no schedule exists", async () => {
     expect(await listed(await opened([]))).toEqual([]);
   });
 });

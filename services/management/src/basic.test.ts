@@ -72,7 +72,7 @@ describe("a network that has failed ten times in a minute", () => {
     for (let i = 0; i < times; i++) check(basic("operator", `guess ${i}`), from);
   };
 
-  it("is refused until the time is over, but for the right password", async () => {
+  it("is refused until the time is over, except with the right password", async () => {
     fail(10);
     expect(check(right, from)).toBe(credentials);
     fail(1);

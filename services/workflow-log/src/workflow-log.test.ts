@@ -308,7 +308,7 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
-  it("sweeps again after a sweep has failed, and begins no second while one is under way", async () => {
+  it("sweeps again after a sweep has failed, and runs one sweep at a time", async () => {
     const opened = open();
     let sweeps = 0;
     const sweep: MessageLog["sweep"] = async () => {

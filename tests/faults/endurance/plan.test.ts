@@ -16,7 +16,7 @@ const named = (waysEach: number, seed: number): readonly string[] =>
   );
 
 describe("the faults of an endurance run", () => {
-  it("hit each victim as often as asked, each time in another way", () => {
+  it("hit each victim the given number of times, each time in another way", () => {
     for (let waysEach = 1; waysEach <= waysMax; waysEach++) {
       const planned = planFaults(victims, waysEach, seededChance(7));
 
@@ -27,7 +27,7 @@ describe("the faults of an endurance run", () => {
     }
   });
 
-  it("use each way, however few the faults are", () => {
+  it("use each kind of fault, however few the faults are", () => {
     const ways = new Set(planFaults(victims, 1, seededChance(7)).map(({ way }) => way));
 
     expect([...ways].toSorted()).toEqual(["cut off", "killed", "stopped"]);

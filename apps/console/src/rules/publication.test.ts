@@ -53,7 +53,7 @@ describe("a dead letter that is sent again, changed, is retried", () => {
   const retry = (changes: Partial<Publication>, settings: Publication["settings"] = {}) =>
     retryOf("1-1", was, { ...was, ...changes, settings: { ...was.settings, ...settings } });
 
-  it("with only the changed settings, since all else stays, also redacted parts", () => {
+  it("with only the changed settings: all others stay, redacted parts included", () => {
     expect(retry({})).toEqual({ path: "dlq/retry/1-1", headers: [], body: "" });
     expect(retry({ body: "edited", contentType: "text/plain" }, { retries: "5" })).toEqual({
       path: "dlq/retry/1-1?replaceBody=true",

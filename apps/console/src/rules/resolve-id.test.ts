@@ -42,7 +42,7 @@ describe("an id is looked for", () => {
     }
   });
 
-  it("as all else, too: a run may have been given the id of anything", async () => {
+  it("as every kind: a run may have the id of anything else", async () => {
     const { lookups } = asking(["run"]);
 
     expect(await resolveId("msg_of-a-caller", lookups)).toEqual({ kind: "run", to: "/run" });

@@ -122,7 +122,7 @@ describeWith(["go", "python3"], "the chart", () => {
       }
     });
 
-    it("probes each service where it listens, and its Services lead there", () => {
+    it("probes each service at its port, and its Services use the same port", () => {
       for (const deployment of workloadsOf(valueSet)) {
         const [container] = deployment.spec.template.spec.containers;
         const opened = container.ports.map(({ name }) => name);

@@ -191,7 +191,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
       expect(metadata["serverAddress"]).toBe(`http://mail-prometheus.${namespace}:9090`);
   });
 
-  it("lets each reach its sources, and nothing else reach it", () => {
+  it("lets each reach its sources, and no other pod reach it", () => {
     const calls = [
       ...six.map((name) => ["prometheus", name, "metrics"]),
       ...six.map((name) => [name, "collector", "otlp-http"]),

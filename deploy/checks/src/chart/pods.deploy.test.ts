@@ -27,7 +27,7 @@ describeWith(["go"], "the chart's pods", () => {
       );
   });
 
-  it("take the user that OpenShift gives to the namespace, those of helm test and of what looks at them, too", async () => {
+  it("run as the user that OpenShift gives to the namespace, also those of helm test and of the monitoring", async () => {
     const unset = ["runAsUser", "runAsGroup", "fsGroup"];
     const observers = ["prometheus", "collector", "tempo", "grafana"];
     const places = ["pods", ...observers.map((name) => `observability.${name}`)];

@@ -88,7 +88,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     expect(gatesOf(plain, "migrate").get("mongodb-init")).toBe("service_completed_successfully");
   });
 
-  it("opens the gateway last, when all else is healthy or done", () => {
+  it("starts the gateway last, when all other containers are healthy or done", () => {
     const gates = gatesOf(plain, "gateway");
 
     expect([...gates.keys()].sort()).toEqual(
@@ -161,7 +161,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     ]);
   });
 
-  it("publishes ports to this machine alone, and none of a store or a worker", () => {
+  it("publishes ports to this machine only, and no port of a store or a worker", () => {
     const publishing = Object.entries({ ...plain.services, ...alone.services }).filter(
       ([, { ports }]) => ports !== undefined,
     );

@@ -51,7 +51,7 @@ describeWith(["go"], "the profile observability", () => {
     project = await loadProject(["observability"]);
   }, buildMsMax);
 
-  it("has Prometheus read each process where it shows its metrics, under the name that alerts go by", () => {
+  it("has Prometheus scrape each process at its metrics port, under the job name that alerts use", () => {
     const jobs = six.map((name) => ({
       job_name: `posthaste-${name}`,
       dns_sd_configs: [

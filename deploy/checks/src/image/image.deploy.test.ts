@@ -22,7 +22,7 @@ describe("the image", () => {
   const stages = readDockerfile();
   const last = lastStage(stages);
 
-  it("is made of Node at the version of the toolchain, pinned by digest, and of nothing else", () => {
+  it("contains only Node at the version of the toolchain, pinned by digest", () => {
     const { optionalDependencies } = JSON.parse(read("scripts/toolchain/package.json")) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
     };

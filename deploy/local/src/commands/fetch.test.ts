@@ -22,7 +22,7 @@ async function runOnBareHost(env: NodeJS.ProcessEnv) {
 describe("a gate whose servers cannot be had on this host", () => {
   const skipped = /^SKIPPED cluster: .*this host has no java/m;
 
-  it("is skipped by name, with what the host lacks", async () => {
+  it("is skipped by name, with the missing requirement of the host", async () => {
     const { code, output } = await runOnBareHost({});
 
     expect(output).toMatch(skipped);

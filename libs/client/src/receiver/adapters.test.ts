@@ -59,7 +59,7 @@ describe.each([
   ["express behind express.raw", ofRawExpress],
   ["fetch", ofFetch],
 ])("a receiver in %s", (_, ask) => {
-  it("gets a delivery as it was sent, and its answer goes out", async () => {
+  it("gets a delivery as it was sent, and its answer is sent back", async () => {
     const answer = await ask(await delivery("grüße"));
 
     expect(answer.status).toBe(200);

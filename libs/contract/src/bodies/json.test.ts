@@ -178,7 +178,7 @@ describe("a name that an object has twice", () => {
     ),
   }));
 
-  it("is refused at any depth by its place, and nothing else is", () => {
+  it("is refused at any depth by its place, and no other name is", () => {
     fc.assert(
       fc.property(anyValue, fc.nat(), (value, pick) => {
         const { names, text } = written(value, -1);
@@ -271,7 +271,7 @@ describe("an object with one long string in it", () => {
     expect(got.long && atOnce(got.long.said())).toEqual(bytes(long));
   });
 
-  it("is parsed whole where it is short", () => {
+  it("is parsed whole if it is short", () => {
     expect(read({ body: "a" })).toEqual({ json: { body: "a" } });
   });
 
@@ -303,7 +303,7 @@ describe("an object with one long string in it", () => {
     ["no object", `["${long}"]`],
     ["no JSON behind it", `{"body":${JSON.stringify(long)},}`],
     ["a string that is none", `{"body":"${"\\x".repeat(jsonBytesMax)}"}`],
-  ])("is refused where it is %s", (_, json) => {
+  ])("is refused if it is %s", (_, json) => {
     expect(read(json)).toMatchObject({ fault: "malformed" });
   });
 

@@ -141,7 +141,7 @@ describe("with Header-Forward", () => {
     ]);
   });
 
-  it("of false nothing else is sent", () => {
+  it("of false no other header is sent", () => {
     expect(accepted([...incoming, "Upstash-Header-Forward", "false"]).headers).toEqual([
       ["Content-Type", "application/json"],
     ]);

@@ -20,7 +20,7 @@ describe("a header of the Service- dialect whose name is in no table", () => {
     ["Foward-X-Shop", "Forward-x-shop"],
     ["Callback-Foward-X-Shop", "Callback-Forward-x-shop"],
     ["Workflo-RunId", "Workflow-RunId"],
-  ])("%s is refused with the nearest that there is, %s", (suffix, nearest) => {
+  ])("%s is refused with the nearest known name, %s", (suffix, nearest) => {
     expect(refused(suffix)).toBe(
       `Service-${suffix}: there is no such header, is it Service-${nearest}?`,
     );

@@ -38,7 +38,7 @@ describe("the history as an endpoint gets it", () => {
     );
   });
 
-  it("is the same when it grows entry by entry, and what was read of it stays", () => {
+  it("is the same when it grows entry by entry, and its earlier part stays", () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 8 }), (entries) => {
         const text = new HistoryText();
@@ -57,7 +57,7 @@ describe("the history as an endpoint gets it", () => {
     expect(textOf([])).toBe("[]");
   });
 
-  it("holds a body that is a part of larger bytes, and of that nothing else", () => {
+  it("holds a body that is a part of larger bytes, and no other part of them", () => {
     const all = new TextEncoder().encode("before,the step,after");
 
     expect(JSON.parse(textOf([{ messageId: root, body: all.subarray(7, 15) }]))).toEqual([

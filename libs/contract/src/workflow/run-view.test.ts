@@ -424,7 +424,7 @@ describe("a step whose endpoint has written arbitrary fields", () => {
     ["an object", '{ "a": [1, "é"] }', '{ "a": [1, "é"] }'],
     ["nothing", "null", undefined],
     ["many values", `[${"{},".repeat(100_000)}0]`, `[${"{},".repeat(100_000)}0]`],
-  ])("shows what it returned: %s", (_, out, shown) => {
+  ])("shows its returned value: %s", (_, out, shown) => {
     expect(stepOf(`{"stepId":1,"stepName":"s","out":${out}}`)).toMatchObject({
       stepName: "s",
       ...(shown !== undefined && { out: shown }),

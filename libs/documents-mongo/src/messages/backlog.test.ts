@@ -28,7 +28,7 @@ describe("a backlog whose count takes ten seconds", () => {
     expect(await backlogs.of(aTenant)).toBe(47);
   });
 
-  it("is counted again once as many have come in as a count is worth, and seldom else", async () => {
+  it("is counted again after enough arrivals, and otherwise seldom", async () => {
     const { backlogs, clock, counts, insert } = opened({ n: 5, tookMs: 10_000 });
     void backlogs.of(aTenant);
     await clock.advance(10_000);

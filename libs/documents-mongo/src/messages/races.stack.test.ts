@@ -109,7 +109,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await claim(message ? [message.id] : [])).toEqual([]);
   });
 
-  it("a ring beside a renewal leaves the lease as it was renewed", async () => {
+  it("a ring beside a renewal leaves the renewed lease", async () => {
     const { claim, clock, connection, insert, messages, records, alarms } = await open();
     const callback = aCallbackPlan();
     const sent = messages(1, { policy: aPolicy({ callback }) });

@@ -41,7 +41,7 @@ describe("indexes are built", () => {
     ]);
   });
 
-  it("nowhere when none is missing", () => {
+  it("on no collection when none is missing", () => {
     expect(shown([], ["small"])).toEqual([]);
   });
 });

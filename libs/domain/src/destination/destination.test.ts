@@ -56,7 +56,7 @@ describe("a destination URL", () => {
       "https://a.b/?u=https://c.d/?z=1&w=%23",
       { scheme: "https", host: "a.b", port: 443, path: "/?u=https://c.d/?z=1&w=%23" },
     ],
-  ])("%s is accepted and dialled where it says", (text, url) => {
+  ])("%s is accepted, and dialled as written", (text, url) => {
     expect(checkDestination(text, strict)).toMatchObject({ url: { ...url, isLiteral: false } });
   });
 

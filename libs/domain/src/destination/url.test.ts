@@ -49,7 +49,7 @@ describe("the text of a URL", () => {
     ["http://example.com:/x", "http://example.com/x"],
     ["http://@example.com/x", "http://example.com/x"],
     ["http://[::FFFF:1.2.3.4]", "http://[::ffff:102:304]"],
-  ])("is as the standard writes it where it is not: %j", (given, text) => {
+  ])("is written as in the standard if it differs: %j", (given, text) => {
     expect(written(given)).toBe(text);
   });
 

@@ -78,7 +78,7 @@ describe("the beginning of an attempt that was canceled", () => {
   });
 });
 
-describe("the rest of a run that has ended", () => {
+describe("the remaining messages of an ended run", () => {
   const id = runId("run");
   const key = runKey(aTenant, id, 1);
   const run = { id, key, root: messageId("msg_root"), part: "s1", bytes: 0, createdAt: 0 };

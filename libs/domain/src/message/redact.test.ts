@@ -36,7 +36,7 @@ describe("redaction", () => {
     expect(inheritedRedaction(aMessage())).toBeUndefined();
   });
 
-  it("is done in facts and logs, also in the headers of callbacks, and there is no body", () => {
+  it("is done in facts and logs, also in the headers of callbacks, and leaves no body", () => {
     const callback = {
       url: "https://callback.example/",
       method: "POST",

@@ -139,7 +139,7 @@ describe("an attempt that failed with retries left", () => {
     expect(kindsOf(append)).toEqual(["callback", "fact"]);
   });
 
-  it("gives the log the destination's answer, or the reason that there is none", () => {
+  it("gives the log the destination's answer, or the reason for a missing answer", () => {
     const [answered] = settleWith(anAnswer(500, { body: "no" })).append;
     const [silent] = settleWith(aTimeout).append;
 

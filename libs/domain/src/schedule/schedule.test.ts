@@ -54,7 +54,7 @@ describe("a schedule", () => {
     expect(ended).not.toHaveProperty("pending");
   });
 
-  it("that is replaced keeps its identity, its age and the slot under way, and nothing else", () => {
+  it("that is replaced keeps only its identity, its age and the slot under way", () => {
     const slot = noon + 10 * minuteMs;
     const current = {
       ...paused(firing(aSchedule(), slot), slot),

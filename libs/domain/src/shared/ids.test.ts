@@ -43,7 +43,7 @@ describe("a random id", () => {
     fc.assert(holds, { seed: 1, numRuns: 2_000 });
   });
 
-  it("holds none of the characters that separate lists, paths and keys", () => {
+  it("contains no character that separates lists, paths and keys", () => {
     expect(randomMessageId(Number.MAX_SAFE_INTEGER, random)).toMatch(/^msg_[0-9A-Za-z]{26}$/);
   });
 
@@ -65,7 +65,7 @@ describe("the position of a text", () => {
     expect(positionOf(text)).toBeUndefined();
   });
 
-  it("never throws, and of derived ids there is none", () => {
+  it("never throws, and derived ids have none", () => {
     const holds = fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
       const position = positionOf(text);
       return position === undefined || Number.isSafeInteger(position);

@@ -8,7 +8,7 @@ const change = fc.oneof(
 );
 
 describe("turns", () => {
-  it("are taken first come, first served, and an entry put again goes behind the rest", () => {
+  it("are given in order of arrival, and an entry put again goes to the end", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
         const turns = new RoundRobin<number, string>();

@@ -54,7 +54,7 @@ describe("rounds of a failure function", () => {
     },
   );
 
-  it("there are none of a run that has no function, or has not failed", () => {
+  it("do not exist for a run that has no function, or has not failed", () => {
     for (const run of [failedWith(), aRun()]) {
       expect(functionAgain(run)).toBeUndefined();
       expect(functionCanceled(run)).toBeUndefined();

@@ -313,7 +313,7 @@ describe("migrations", () => {
     db.close();
   });
 
-  it("leave the file as it was when one fails half-way", () => {
+  it("leave the file unchanged when one fails half-way", () => {
     const db = openNotes();
     migrate(db, of(first));
 

@@ -300,7 +300,7 @@ describe("a disk that is full", () => {
     expect(await outcomes([writer.write(put(10), "accepted")])).toEqual([1]);
   });
 
-  it("that shows only at the commit refuses new work and carries the rest out", async () => {
+  it("that is noticed only at the commit refuses new work and carries out the rest", async () => {
     const { db, put } = open();
     const full = failingAtCommit(db, 13, 2);
     const writer = writerOn(full);
@@ -419,7 +419,7 @@ describe("the sync of a commit", () => {
     for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("comes before any caller is answered, and before anything else is begun", async () => {
+  it("is complete before any caller is answered, and before another transaction begins", async () => {
     const { held, sync } = heldSync();
     const { db, writer, put } = open({ sync });
     const told: string[] = [];
@@ -475,7 +475,7 @@ describe("the sync of a commit", () => {
     expect(failures).toHaveLength(1);
   });
 
-  it("is not waited for by work that a crash would only have done again, nor made for nothing else", async () => {
+  it("is not waited for by redoable work, nor made for redoable work alone", async () => {
     const { held, sync } = heldSync();
     const { writer, put } = open({ sync });
     const told: string[] = [];

@@ -31,7 +31,7 @@ describe("the space that is reserved for accepted messages", () => {
     expect(isNearlyFull(space)).toBe(expected);
   });
 
-  it("refuses while there is none and accepts again when there is, looking once a second at most", async () => {
+  it("refuses while it is used up and accepts again when it is free, with a look a second at most", async () => {
     const clock = virtualClock();
     let freeBytes = 0;
     let looks = 0;

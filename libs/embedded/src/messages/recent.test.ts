@@ -35,7 +35,7 @@ describe("recently inserted messages", () => {
     expect(recent.get(41)).toBe(record);
   });
 
-  it("is counted once where it is kept again at its position", () => {
+  it("are counted once if they are kept again at their position", () => {
     const recent = openRecent();
     const [before, record] = [recordOf(10 * mebibyte), recordOf(10 * mebibyte)];
     recent.add(1, before);

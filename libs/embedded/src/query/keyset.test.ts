@@ -41,7 +41,7 @@ describe("a page", () => {
     expect(scan.turns()).toBeLessThanOrEqual(1_000 / 25 + 2);
   });
 
-  it("is followed by the next one until there is nothing more, also across chunks", async () => {
+  it("is followed by the next one until the end, also across chunks", async () => {
     const scan = numbers(2_000, (i) => i % 500 === 0);
 
     const first = await readPage(scan, page);

@@ -49,7 +49,7 @@ describe("of 200,000 flow keys, and as many messages that wait in one of them", 
     expect(first.map(({ key }) => key)).toEqual(["key", "key-1", "key-10"]);
   });
 
-  it("those that wait are counted in many short turns, each once", async () => {
+  it("the waiting messages are counted in many short turns, each once", async () => {
     const { flowLanes } = openIn(dataDir);
     const idle = flowLaneId(aTenant, "key-1");
 

@@ -23,7 +23,7 @@ function grantInNewLanes(slots: Slots, keys: number, periodMs: number): number {
 }
 
 describe("the lanes that are known", () => {
-  it("are those of the last lease, when their windows are of a second", () => {
+  it("are the lanes of the last lease, if their windows last a second", () => {
     const most = grantInNewLanes(new Slots(), (4 * limits.leaseMs) / stepMs, 1_000);
 
     expect(most).toBeLessThan((2 * limits.leaseMs) / stepMs);

@@ -198,7 +198,7 @@ describe("a bulk action", () => {
     expect(await stored(ports, action)).toEqual(done);
   });
 
-  it("that is equal to one under way is that one", async () => {
+  it("that is equal to a running one is that one", async () => {
     const ports = open();
     const first = await begun(ports);
     await ports.clock.advance(1_000);
@@ -226,7 +226,7 @@ describe("a bulk action", () => {
     ]);
   });
 
-  it("is refused beyond a thousand that are under way", async () => {
+  it("is refused beyond a thousand running ones", async () => {
     const ports = open();
     const full = { ...ports.bulkActions, add: async () => "full" as const };
 

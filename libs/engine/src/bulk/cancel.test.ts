@@ -78,7 +78,7 @@ describe("cancelling", () => {
     expect(told).toEqual([{ message, fact }]);
   });
 
-  it("aborts an attempt that runs here, and nothing else", async () => {
+  it("aborts an attempt that runs in this process, and no other", async () => {
     const ports = open();
     const local = aLocalDelivery(0);
     const { message } = await insertClaimed(ports);
@@ -163,7 +163,7 @@ describe("cancelling", () => {
     await readIn(ports, other, "due");
   });
 
-  it("answers at once while the bus and the token store hang", async () => {
+  it("answers at once while the bus and the token store do not answer", async () => {
     const ports = open();
     const message = await insert(ports, { flow });
     const hang = (): Promise<never> => new Promise(() => undefined);

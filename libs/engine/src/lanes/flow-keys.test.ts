@@ -48,7 +48,7 @@ describe("a paused key", () => {
     expect(await stateOf(ports, message)).toBe("due");
   });
 
-  it("resumed while a granter was putting it to rest has its alarm", async () => {
+  it("has its alarm if it is resumed while a granter rests it", async () => {
     const ports = open();
     await pauseFlowKey(ports, aTenant, key);
     await insert(ports, { flow });

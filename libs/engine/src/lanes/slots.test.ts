@@ -89,7 +89,7 @@ describe("slots that publishes take", () => {
     ).toEqual([]);
   });
 
-  it("are refused if the token store has forgotten the lane, until a grant has given it what the records hold", async () => {
+  it("are refused if the token store has forgotten the lane, until a grant has restored it from the records", async () => {
     const ports = open();
     await insert(ports, { flow: { key, limits: two } });
     await grant(ports, lane);

@@ -145,7 +145,7 @@ describe("publishing to a URL", () => {
     expect(told.map(({ message }) => message.createdAt)).toEqual([before]);
   });
 
-  it("is due where there is no place after the wait either", async () => {
+  it("is due if there is no place after the wait", async () => {
     const ports = open();
     const local: LocalDelivery = { ...aLocalDelivery(0), waitForPlace: () => Promise.resolve() };
 
@@ -214,7 +214,7 @@ describe("publishing to a URL", () => {
     expect({ due: heard.due, wakes: heard.wakes }).toEqual({ due: [], wakes: [] });
   });
 
-  it("puts a message with flow control into its line where its key has no slot to spare, keeps none of the process, and wakes its lane now", async () => {
+  it("puts a message with flow control into its line if its key has no free slot, takes no slot of the process, and wakes its lane now", async () => {
     const ports = open();
     const heard = await listen(ports);
     const local = aLocalDelivery(2);

@@ -100,7 +100,7 @@ describe("a publish to a group", () => {
 });
 
 describe("publishing to a group", () => {
-  it("is not found when there is no such group", async () => {
+  it("is answered as not found if the group does not exist", async () => {
     expect(await publish(open(), toGroup())).toMatchObject({ fault: "not_found" });
   });
 

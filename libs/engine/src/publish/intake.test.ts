@@ -322,7 +322,7 @@ describe("a publish to a URL", () => {
     expect(inserted(asked)).toEqual([1]);
   });
 
-  it("waits for the quota, and is not inserted where it is used up", async () => {
+  it("waits for the quota, and is not inserted if that is used up", async () => {
     const { ports, asked } = watched(open());
     const refused = fault("beyond_plan", "quota maxQueues exceeded");
     const needs: unknown[] = [];
@@ -342,7 +342,7 @@ describe("publishes for runs", () => {
   const full = fault("too_many_requests", "quota maxBacklog exceeded");
   const refusal = async () => ({ refused: full });
 
-  it("that start runs are refused where the quota does not suffice for all of them", async () => {
+  it("that start runs are refused if the quota does not suffice for all of them", async () => {
     const ports = open();
     const start = aStartCommand();
 

@@ -89,7 +89,7 @@ describe("changing a URL group", () => {
     expect(await endpointsOf(groups)).toEqual([anEndpoint(1)]);
   });
 
-  it("refuses more endpoints than the plan allows, and leaves the group as it was", async () => {
+  it("refuses more endpoints than the plan allows, and leaves the group unchanged", async () => {
     const { groups } = open();
     const plan = { ...defaultPlan, groupEndpointsMax: 2 };
     await addToGroup(groups, aTenant, name, someEndpoints(2), plan);

@@ -126,7 +126,7 @@ describe("a tenant that is closed", () => {
     ]);
   });
 
-  it("has it done however many bulk actions it has under way", async () => {
+  it("has its runs cancelled, however many bulk actions are running", async () => {
     const ports = open();
     const asked: number[] = [];
     const add: typeof ports.bulkActions.add = (action, underWayMax) => {

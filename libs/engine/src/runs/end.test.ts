@@ -93,7 +93,7 @@ describe("a run that returns", () => {
     expect(await ports.runs.part(await current(ports), "e")).toBeUndefined();
   });
 
-  it("is not known where there is none", async () => {
+  it("is answered as unknown if it does not exist", async () => {
     const ports = open();
 
     expect(await finishRun(ports, address, payload)).toBe("unknown");

@@ -360,7 +360,7 @@ describe("a use of an id that begins while a delivery of the one before is under
     expect(await appendSteps(ports, [step])).toHaveLength(1);
   });
 
-  it("is not held where nothing of that is under way", async () => {
+  it("is not held if no delivery of the earlier use is under way", async () => {
     const ports = open();
     await start(ports);
     await endRun(ports, address);

@@ -151,7 +151,7 @@ describe("a token that expires", () => {
 describe("the use of a token", () => {
   const use = async (token: string) => authenticator.authenticate(`Bearer ${token}`, undefined);
 
-  it("is noted once a minute, by one write for all, and not where none was used", async () => {
+  it("is noted once a minute, by one write for all, and by none if no token was used", async () => {
     for (let i = 0; i < 1_000; i++) {
       await use("secret");
       await use("reader");

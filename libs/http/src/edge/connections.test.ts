@@ -107,7 +107,7 @@ describe("a listener whose places are all taken", () => {
 });
 
 describe("a listener with a request under way on each of its connections", () => {
-  it("cuts none of them, answers probes, and others with 503", async () => {
+  it("closes none of them, answers probes, and refuses other requests with 503", async () => {
     const waiting: ServerResponse[] = [];
     await start((_req, res) => (waiting.push(res), undefined));
     const busy: Socket[] = [];

@@ -261,7 +261,7 @@ describe("a handler that throws", () => {
         throw new Error("secret of ours");
       },
     ],
-  ])("%s is answered 500 with an id that the log has, and nothing else", async (_, handle) => {
+  ])("%s is answered 500 with only an id that the log has", async (_, handle) => {
     const log = recordingLog();
     const { edge } = await started({ handle, log });
 
@@ -405,7 +405,7 @@ describe("other origins", () => {
     ["Host: rebound.evil.example", "Origin: http://localhost", 403],
     ["Host: 127.0.0.1.evil.example", "Accept: */*", 403],
     ["Host: 10.0.0.1", "Accept: */*", 403],
-  ])("of this machine alone are served where it serves itself: %s, %s is %d", async (...given) => {
+  ])("of this machine alone are served in the dev profile: %s, %s is %d", async (...given) => {
     const [host, origin, status] = given;
     const { edge } = await started({ origins: "local" });
     const head = [host, origin, "Connection: close"].join("\r\n");

@@ -72,7 +72,7 @@ describe("the addresses of servers", () => {
       { POSTHASTE_KAFKA_TLS: "on", POSTHASTE_KAFKA_TLS_KEY: certificateKey },
       ["TLS_CERTIFICATE_FILE and POSTHASTE_KAFKA_TLS_KEY_FILE go together"],
     ],
-  ])("of Kafka are opened in one way: %j", (env, problems) => {
+  ])("of Kafka have one kind of connection: %j", (env, problems) => {
     const loaded = loadConfig(schema, { env: { ...onServersToo, ...env } });
 
     const told = loaded.kind === "loaded" ? [] : loaded.message.split("\n").slice(1);

@@ -12,7 +12,7 @@ describe("a sealed secret", () => {
     ["a signing key", "sig_0123456789"],
     ["nothing", ""],
     ["any characters", "é\0🔑\n"],
-  ])("opens as it was: %s", (_, text) => {
+  ])("opens to the sealed text: %s", (_, text) => {
     expect(sealer.open(sealer.seal(text, place), place)).toBe(text);
   });
 

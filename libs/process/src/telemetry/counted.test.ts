@@ -83,7 +83,7 @@ describe("watched metrics", () => {
     expect(texts[1]).toContain("posthaste_store_calls_total 2");
   });
 
-  it("is left out when asking fails, and nothing else is", async () => {
+  it("are left out when their read fails, and no other metric is", async () => {
     const { counted, lines } = opened();
     counted.watch("posthaste_lane_depth", () => Promise.reject(new Error("the store is away")));
     counted.watch("posthaste_dead_letters", () => 7);

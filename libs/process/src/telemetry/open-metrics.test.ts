@@ -27,7 +27,7 @@ describe("OpenMetrics", () => {
     ]);
   });
 
-  it("declares counters without their ending, writes bounds as floats, and says where it ends", async () => {
+  it("declares counters without their ending, writes bounds as floats, and has an end mark", async () => {
     const { lines } = opened();
 
     const text = await lines();

@@ -53,10 +53,7 @@ function keeping(it: Guarantee<BulkActionsHarness>): void {
     expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
   });
 
-  it("a bulk action is read back as it was made, by its tenant alone", async ({
-    bulkActions,
-    now,
-  }) => {
+  it("a bulk action is read as it was made, by its tenant alone", async ({ bulkActions, now }) => {
     const filter = { labels: ["a,b", ""], urls: ["https://a.example/x?y"], from: 1, to: 2 };
     const made = anAction("bulk_1", now(), filter);
 
@@ -105,7 +102,7 @@ function keeping(it: Guarantee<BulkActionsHarness>): void {
     expect(listed).toEqual(made.toSorted((a, b) => (a.id < b.id ? 1 : -1)));
   });
 
-  it("an action equal to one under way of the same tenant is that one", async ({
+  it("an action equal to a running one of the same tenant is that one", async ({
     bulkActions,
     now,
   }) => {
@@ -130,7 +127,7 @@ function keeping(it: Guarantee<BulkActionsHarness>): void {
     expect(await bulkActions.add(second, many)).toEqual(second);
   });
 
-  it("a tenant has no more than a bounded number under way", async ({ bulkActions, now }) => {
+  it("a tenant has a bounded number of running actions", async ({ bulkActions, now }) => {
     const [first, second] = ["bulk_1", "bulk_2"].map((id) => anAction(id, now()));
     const third = anAction("bulk_3", now());
     if (!first || !second) throw new Error("there are two");

@@ -297,7 +297,7 @@ function sweeping(it: Guarantee<GroupsHarness>): void {
     expect(swept).toBe(before.chunks.length);
   });
 
-  it("the chunks of a removed group are deleted, no more than the limit at a time, and none of another group", async (harness) => {
+  it("the chunks of a removed group are deleted, up to the limit at a time, and no chunk of another group", async (harness) => {
     const { groups } = harness;
     const gone = await create(harness, "gone", someEndpoints(1_200));
     const kept = await create(harness, "kept", someEndpoints(1_200));

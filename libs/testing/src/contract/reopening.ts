@@ -96,7 +96,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
       expect((await read(after, held)).wakeAt).toBe(held.notBefore);
     });
 
-    it("a grant lasts as long as it was given", async (before) => {
+    it("a grant lasts for its given time", async (before) => {
       const message = await insert(before, { flow: oneAtATime });
       const grantUntil = before.now() + limits.grantMs;
       await before.flowLanes.promote(tightLane, [message.id], grantUntil);

@@ -46,7 +46,7 @@ function keeping(it: Guarantee<SchedulesHarness>): void {
     expect(await schedules.count(aTenant)).toBe(0);
   });
 
-  it("a schedule is read back as it was made, bytes and all", async ({ schedules, now }) => {
+  it("a schedule is read as it was made, its body included", async ({ schedules, now }) => {
     const made = aSchedule("scd_1", bytes(new Uint8Array([0, 255, 128, 10])), now());
     const bare = aSchedule("scd_2", bytes(new Uint8Array()), now());
 

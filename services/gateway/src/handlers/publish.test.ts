@@ -17,7 +17,7 @@ const aStep = (bytes: number): PublishInput => ({
 });
 
 describe("a step of a run", () => {
-  it("is parsed in turns with the work of others where it is long", async () => {
+  it("is parsed in turns with other work if it is long", async () => {
     let turns = 0;
     let done = false;
     const count = (): void => {
@@ -33,7 +33,7 @@ describe("a step of a run", () => {
     expect(turns).toBeGreaterThanOrEqual(8);
   });
 
-  it("waits for nothing where it is short", () => {
+  it("waits for nothing if it is short", () => {
     expect(parsed(aStep(1))).toMatchObject({ run: { kind: "entry" } });
   });
 });

@@ -155,7 +155,7 @@ describe("a log that is followed while it is written", () => {
     await opened.close();
   });
 
-  it("repeats none of a quiet log when one comes late", async () => {
+  it("repeats no event of a quiet log when one comes late", async () => {
     const opened = open();
     const { keys, next } = follower(opened, 100);
     for (const ms of [0, 1_000, 2_000]) await append(opened, epochStart + ms);

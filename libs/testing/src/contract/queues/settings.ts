@@ -48,7 +48,7 @@ export function settings(it: QueueGuarantee): void {
     expect(queue?.updatedAt).toBe(queue?.createdAt);
   });
 
-  it("a queue is as it was last put, and an enqueue changes nothing of it", async (harness) => {
+  it("a queue has its last settings, and an enqueue does not change them", async (harness) => {
     await harness.queues.put({ ...theName, parallelism: 7, paused: true }, manyQueues);
     await enqueue(harness, 1);
     expect(await harness.queues.get(aTenant, name)).toMatchObject({

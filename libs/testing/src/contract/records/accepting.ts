@@ -50,7 +50,7 @@ export function accepting(it: StoreGuarantee): void {
     expect(await harness.records.get(message.tenant, [message.id])).toEqual([record]);
   });
 
-  it("an insert of an id that is there is a success and changes nothing", async (harness) => {
+  it("an insert of an existing id is a success and changes nothing", async (harness) => {
     const message = await insert(harness);
     await harness.records.claim([message.id], anOwner);
     const before = await read(harness, message);

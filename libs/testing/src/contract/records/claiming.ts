@@ -287,7 +287,7 @@ export function claiming(it: StoreGuarantee): void {
     expect(await harness.records.renew([])).toEqual([]);
   });
 
-  it("a ring of a lost lease leaves the record claimable, with its epoch as it was", async (harness) => {
+  it("a ring of a lost lease leaves the record claimable, with an unchanged epoch", async (harness) => {
     const { message } = await insertClaimed(harness);
     await harness.advance(limits.leaseMs);
 

@@ -1,10 +1,10 @@
 /**
- * The partitions that a group has assigned to this member, and how far each has been heard. Owned by one consumer,
- * for all generations of its group. When a partition moves, its next owner hears the messages again that this member
+ * The partitions that a group has assigned to this member, and how far each has been handled. Owned by one consumer,
+ * for all generations of its group. When a partition moves, its next owner receives the messages again that this member
  * has not finished.
  *
  * (1) each partition has one call of the handler under way; messages that come meanwhile go in the next. So the
- *     messages heard have no gaps, and the offset after them may be committed.
+ *     handled messages have no gaps, and the offset after them may be committed.
  * (2) a partition pauses when more than `eventsMax` of its messages, or more than its share of `bytesMax`, are in
  *     hand. So all messages in hand are bounded, however many partitions there are, with one more fetch.
  * (3) a partition that stays with this member over a join keeps its messages in hand. The client begins anew at the
@@ -37,10 +37,10 @@ type Progress = {
   events: number;
   bytes: number;
   paused: boolean;
-  /** The first offset that has come, and the one after the last: every message between them has been heard or is in hand. */
+  /** The first offset that has come, and the one after the last: every message between them has been handled or is in hand. */
   began: bigint | undefined;
   come: bigint;
-  /** The offset after the last message heard, and after the last committed. */
+  /** The offset after the last handled message, and after the last committed one. */
   heard: bigint | undefined;
   committed: bigint | undefined;
   working: Promise<void> | undefined;

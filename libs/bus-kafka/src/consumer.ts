@@ -3,7 +3,7 @@
  * consumer. The subscription starts another when this one has ended.
  *
  * (1) kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a
- *     timer commits the offsets heard, at most one request at a time, and once more when the group rebalances and at
+ *     timer commits the handled offsets, at most one request at a time, and once more when the group rebalances and at
  *     the end.
  * (2) eachBatch only hands over, since the next fetch waits for it.
  */
@@ -110,7 +110,7 @@ export class Consumer {
     return reason;
   }
 
-  /** Hands no further message over, commits the offsets heard, leaves the group. `hears`: whether the brokers answer. */
+  /** Hands no further message over, commits the handled offsets, leaves the group. `hears`: whether the brokers answer. */
   async stop(hears: boolean): Promise<void> {
     this.#stopping = true;
     if (!hears) this.#farewellMs = deafFarewellMsMax;

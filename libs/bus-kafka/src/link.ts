@@ -10,7 +10,7 @@
  *     content, only cause a new connection: brokers close idle connections.
  * (3) each connection counts the partitions. A sign that a topic has another count ends the connection in use, once
  *     the next one has counted anew.
- * (4) for I3: brokers that answer may still accept nothing, for want of copies. So after a failed send the link is up
+ * (4) for I3: brokers that answer may still accept nothing, for lack of replicas in sync. So after a failed send the link is up
  *     only when the brokers have accepted one message for each of its partitions; such a message is received twice. Its
  *     topics are tried one after the other, so that a missing right is reported with its topic.
  */

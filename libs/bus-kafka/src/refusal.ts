@@ -1,5 +1,5 @@
 /**
- * Judges failed sends. kafkajs wraps errors that may be retried into errors that may not (a connection refused ten
+ * Classifies failed sends. kafkajs wraps errors that may be retried into errors that may not (a connection refused ten
  * times is "non-retriable"), so the cause decides: only a broker's answer about the content itself is final.
  */
 

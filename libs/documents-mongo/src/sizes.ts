@@ -1,4 +1,4 @@
-/** The Sizes and RunningCalls ports: the server counts along an index, only up to the bound asked for. */
+/** The Sizes and RunningCalls ports: the server counts along an index, only up to the given bound. */
 import { allShards, type TenantId } from "@posthaste/domain";
 import { type RunningCalls, type Sizes } from "@posthaste/ports";
 import { nextAlarmOf } from "./alarms.ts";

@@ -81,7 +81,7 @@ export type Embedded = StorePorts & {
   /** How long the oldest write has waited for its commit to be durable. */
   readonly waitMs: () => number;
   readonly commits: () => number;
-  /** Must be called before serving. Takes now what is otherwise taken when needed, when the system may have none left. */
+  /** Must be called before serving. Opens files and threads now that would otherwise be opened when needed, when the system may have none left. */
   readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

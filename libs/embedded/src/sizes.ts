@@ -1,4 +1,4 @@
-/** The Sizes port: counts along an index, no further than asked, on the connection that only reads. */
+/** The Sizes port: counts along an index, up to the given bound, on the connection that only reads. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Sizes } from "@posthaste/ports";
 import { integer, optionalInteger } from "./database/rows.ts";

@@ -1,5 +1,5 @@
 /**
- * Terms: rare properties that lists ask for, each with the positions of its messages. Labels, flow keys, queues, schedules and groups; a
+ * Terms: rare fields that lists filter by, each with the positions of its messages. Labels, flow keys, queues, schedules and groups; a
  * message without any has no row here.
  */
 import { type DatabaseSync } from "node:sqlite";

@@ -16,7 +16,7 @@ import {
 } from "@posthaste/ports";
 
 const refreshEveryMs = 4_000;
-/** The interval within which a missing tenant is looked up once, however often it is asked for. */
+/** The interval within which a missing tenant is looked up once, however often it is used. */
 const findEveryMs = 500;
 
 type TenantReads = Pick<Accounts, "changedSince" | "tenant" | "tenantPage">;

@@ -6,7 +6,7 @@ import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { fault, type Fault, isOver, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
-/** The list that a position belongs to. `filter` is any text that tells lists apart: the list's name and the filter as asked for. */
+/** The list that a position belongs to. `filter` is any text that tells lists apart: the list's name and the requested filter. */
 type CursorScope = { readonly tenant: TenantId; readonly filter: string };
 
 export type Cursors = {

@@ -22,7 +22,7 @@ import {
 } from "@posthaste/domain";
 import { type Intake } from "./intake.ts";
 
-/** Tells deliverers to look at a message now. Losing a hint costs time, never a message. */
+/** Asks deliverers to look at a message now. Losing a hint costs time, never a message. */
 export type Hint = {
   readonly id: MessageId;
   readonly tenant: TenantId;
@@ -56,7 +56,7 @@ export type Settled =
       /** The follow-ups that the write did not itself make safe. */
       readonly left: readonly FollowUp[];
       /**
-       * Set when the record has ended with nothing to follow: the settler writes this fact to the log. If the settler dies
+       * Set when the record has ended with nothing to follow: the deliverer writes this fact to the log. If it dies
        * before, the removal of the record does.
        */
       readonly owed?: AttemptFact;

@@ -2,7 +2,7 @@ import { isKnownFormat } from "@posthaste/domain";
 import { type Clock, pause } from "./clock.ts";
 
 /**
- * The refusal of a store that is full, overloaded or gone. With the codes `disk_full` and `overloaded` nothing of the request has
+ * The refusal of a store that is full, overloaded or away. With the codes `disk_full` and `overloaded` nothing of the request has
  * happened; with `unavailable` the outcome is unknown.
  */
 export class StoreError extends Error {
@@ -28,7 +28,7 @@ export const isStoreError = (error: unknown): error is StoreError =>
   Error.isError(error) && error.name === "StoreError";
 
 /**
- * Returns `found` if this build understands its format. Otherwise throws `unavailable`, so that the caller asks again, and leaves
+ * Returns `found` if this build understands its format. Otherwise throws `unavailable`, so that the caller tries again, and leaves
  * the work to a process of the build that wrote it (ADR 27).
  */
 export function requireKnownFormat<T extends { readonly format?: number }>(found: T): T {

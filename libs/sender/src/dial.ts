@@ -1,5 +1,5 @@
 /**
- * Opens connections, and decides where none may go (docs/design/delivery#destinations): publish has judged only the
+ * Opens connections, and refuses forbidden addresses (docs/design/delivery#destinations): publish has checked only the
  * form of a name.
  *
  * (1) Every address is vetted before it is dialled, a literal like an answer of DNS; only vetted addresses are

@@ -2,7 +2,7 @@
  * Resolves names to addresses. Owns the cache; only the dialer uses it, and vets every address.
  *
  * (1) Only answers are kept, for their TTL bounded by `ttlMsMin` and `ttlMsMax`; at most `namesMax` of them.
- * (2) A name is asked for once at a time, however many calls wait for it.
+ * (2) A name is resolved once at a time, however many calls wait for it.
  * (3) A resolver that fails for every name is our failure; one that fails for a single name is the destination's.
  */
 import { isLoopbackName, TextCache } from "@posthaste/domain";
@@ -109,7 +109,7 @@ export class Names {
 const loopback: readonly string[] = ["127.0.0.1", "::1"];
 
 /**
- * The code when no resolver could be asked, for example because this process has no file left for a socket: earlier
+ * The code when no resolver could be reached, for example because this process has no file left for a socket: earlier
  * answers prove nothing.
  */
 const unasked = "ECONNREFUSED";

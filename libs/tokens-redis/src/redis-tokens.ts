@@ -2,7 +2,7 @@
  * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may erase
  * (docs/design/lanes#slots-and-rates, docs/design/deduplication#take-over).
  *
- * One call asks about many keys. On one server all keys of a prefix have one hash tag, and the questions of a turn
+ * A call is about many keys. On one server all keys of a prefix have one hash tag, and the questions of a turn
  * are sent as one call. In a cluster only the two keys of a lane share a tag, and the questions of a turn are sent as
  * one call for each slot.
  */

@@ -103,7 +103,7 @@ export type AskedOf<Spec extends EndpointSpec> = {
   readonly body: Spec["body"];
 };
 
-/** The answer of a row's work: one of the row's statuses, with the content that the row declares for it. */
+/** The answer of a row's handler: one of the row's statuses, with the content that the row declares for it. */
 export type AnswerOf<Spec extends EndpointSpec> = {
   [Status in keyof Spec["answers"] & number]: Shaped<Status, Spec["answers"][Status]>;
 }[keyof Spec["answers"] & number];

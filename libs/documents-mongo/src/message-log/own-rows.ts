@@ -1,6 +1,6 @@
 /**
  * Rows of the log that are the documents of delivered records (ADR 205). They are plain messages only, so a list that
- * asks for a rare field, or for another event, finds none here and sends no query.
+ * filters by a rare field, or by another event, finds none here and sends no query.
  */
 import { type LogFilter, type MessageId, ownStates, type TenantId } from "@posthaste/domain";
 import { type Collection, type Document } from "mongodb";

@@ -41,7 +41,7 @@ export type Entry = {
   /** Whether a record may be granted a slot now. */
   readonly wakes: boolean;
   readonly place?: number | undefined;
-  /** True for a publish. The limits of any other entry are used only if the row is gone. */
+  /** True for a publish. The limits of any other entry are used only if the row was removed. */
   readonly setsLimits: boolean;
 };
 

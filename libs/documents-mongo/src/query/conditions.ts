@@ -10,7 +10,7 @@ export type Conditions<Filter> = {
   ) => Document;
 };
 
-/** Throws for a field of a newer build: ignoring it would match more than was asked for. */
+/** Throws for a field of a newer build: ignoring it would match more than requested. */
 export function conditionsOf<Filter extends object>(
   table: Conditions<Filter>,
   filter: Filter,

@@ -109,7 +109,7 @@ export async function lastPlaceOf(store: Store, _id: QueueId): Promise<number> {
 }
 
 /**
- * Tells the queue that a fan-out is in it with the places of its children. Raises `turnsVersion`, so that an earlier
+ * Writes into the queue's row that a fan-out has places for its children. Raises `turnsVersion`, so that an earlier
  * look gives nothing: later messages would have their turn before the children.
  */
 export async function enterFanOut(

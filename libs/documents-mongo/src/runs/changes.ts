@@ -70,7 +70,7 @@ const nameOf = (address: Address): string =>
     : `${address.tenant}/${address.id}`;
 
 /**
- * Decides the changes. Each run is read after its changes were asked for, so a decision without a write was right for
+ * Decides the changes. Each run is read after its changes were requested, so a decision without a write was right for
  * the run as it was then.
  */
 async function decideAll(

@@ -8,7 +8,7 @@ import { type Message } from "./message.ts";
 import { type CallbackPlan, type Policy, settingsOfCallback } from "./policy.ts";
 import { inheritedRedaction } from "./redact.ts";
 
-/** Returns the callback of `item`, with the same id and body however often it is made; undefined when the source asked for none. */
+/** Returns the callback of `item`, with the same id and body however often it is made; undefined when the source has none. */
 export function callbackMessage(source: Message, item: CallbackItem): Message | undefined {
   const plan = item.kind === "callback" ? source.policy.callback : source.policy.failureCallback;
   if (!plan) return undefined;

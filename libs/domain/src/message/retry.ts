@@ -1,5 +1,5 @@
 /**
- * Decides when the next attempt is made: by the default back-off, the caller's expression, or what the destination asked
+ * Decides when the next attempt is made: by the default back-off, the caller's expression, or the wait that the destination requested
  * for.
  */
 import { untilMs } from "../shared/time.ts";

@@ -33,7 +33,7 @@ const keeps: Readonly<Record<StateKind | RunState["kind"], boolean>> = {
   canceled: false,
 };
 
-/** Returns one key for a URL, one per endpoint for a group, and none when the publish asked for no deduplication. */
+/** Returns one key for a URL, one per endpoint for a group, and none for a publish without deduplication. */
 export const deduplicationKeys = (
   command: PublishCommand,
   endpoints: readonly Endpoint[],
@@ -58,7 +58,7 @@ export function keysOfEndpoints(
     );
 }
 
-/** `scope` separates things of different kinds that are asked for under one id; `content` is called if there is no id. */
+/** `scope` separates publishes of different kinds with one id; `content` is called if there is no id. */
 export function deduplicationKeyOf(
   tenant: TenantId,
   deduplication: Deduplication,

@@ -1,6 +1,6 @@
 /** The terms of a filter, each written once. A filter's field without a term does not compile. */
 
-/** For each field of a filter: reports whether `subject` has what the field asks for. */
+/** For each field of a filter: reports whether `subject` matches the field. */
 export type Terms<Filter, Subject> = {
   readonly [Field in keyof Filter]-?: (
     asked: NonNullable<Filter[Field]>,
@@ -9,7 +9,7 @@ export type Terms<Filter, Subject> = {
 };
 
 /**
- * Reports whether all given fields hold. Throws for a field of a newer build: ignoring it would match more than was asked.
+ * Reports whether all given fields hold. Throws for a field of a newer build: ignoring it would match more than requested.
  */
 export function holds<Filter extends object, Subject>(
   terms: Terms<Filter, Subject>,

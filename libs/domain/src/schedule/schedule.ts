@@ -14,7 +14,7 @@ type ScheduleTemplate = Omit<
   "tenant" | "body" | "postponement" | "deduplication" | "schedule"
 > & { readonly delayMs: number };
 
-/** A schedule as the caller asked for it. `text`: the expression as given, trimmed. */
+/** A schedule as the caller requested it. `text`: the expression as given, trimmed. */
 export type ScheduleCommand = {
   readonly tenant: TenantId;
   readonly cron: Cron & { readonly text: string };

@@ -2,7 +2,7 @@
 export type Fault = {
   readonly fault: FaultCode;
   readonly text: string;
-  /** Set when the caller has asked too often. */
+  /** Set when the caller has sent too many requests. */
   readonly rate?: ExceededRate;
 };
 

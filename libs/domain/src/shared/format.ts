@@ -1,5 +1,5 @@
 /**
- * A format says what a build has to know to handle a stored item. Records, lanes and outbox items carry a format if
+ * A format says which builds can handle a stored item. Records, lanes and outbox items carry a format if
  * it is above 1. A process neither claims, rings, follows up nor clears items above its own format. So processes of
  * two builds may run over the same stores, as they do during a rolling upgrade: new items are late, none is lost.
  *

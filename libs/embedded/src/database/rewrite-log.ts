@@ -32,7 +32,7 @@ function emptyLog(db: Pick<DatabaseSync, "prepare">, path: string): void {
 
 const bytesPerWrite = 1024 * 1024;
 
-/** Overwrites the log with its own bytes. A full disk must not prevent a start, and the same bytes in the same place need no room. */
+/** Overwrites the log with its own bytes. A full disk must not prevent a start, and the same bytes in the same place need no space. */
 function writeAgain(log: string): void {
   if (!existsSync(log)) return;
   const file = openSync(log, "r+");

@@ -49,7 +49,7 @@ const queuedNewMax = queuedMax / 2;
 /** How long an operation that may wait for a transaction of others waits at most. */
 const patientMs = 20;
 
-/** The ways: refusing new work, making room, refusing all; see `leaveOutForRoom`. */
+/** The ways: refusing new work, freeing space, refusing all; see `leaveOutForRoom`. */
 const waysToRoom = 3;
 
 /** Operations that share a transaction and are answered together. */

@@ -21,7 +21,7 @@ export type Disk = {
   readonly start: () => Promise<void>;
   /** Throws `disk_full` when there is no space for new work. */
   readonly checkRoom: () => void;
-  /** Makes room for work that must continue. Returns false if there was none to make. */
+  /** Frees space for work that must continue. Returns false if there was nothing to free. */
   readonly makeRoom: () => boolean;
   readonly afterCommit: () => Promise<void> | undefined;
   /** Starts reclaiming space, and returns the same records with removals that wake the reclaim. */

@@ -20,7 +20,7 @@ export type Finished = {
 };
 
 /**
- * Finished records in the order of their end, in memory: `removeFinished` takes from here. An entry may be gone already or not yet
+ * Finished records in the order of their end, in memory: `removeFinished` takes from here. An entry may be removed already or not yet
  * removable; the rows decide. Rebuilt at start.
  */
 export function openFinished(): Finished {

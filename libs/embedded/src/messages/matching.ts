@@ -1,6 +1,6 @@
 /**
  * Walks through the live messages of a tenant by position: those of a rare term of the filter, or else all. Nothing else runs while rows
- * are read, so each turn reads few. A configuration is parsed only where its text holds what the filter asks for.
+ * are read, so each turn reads few. A configuration is parsed only if its text contains the values of the filter.
  */
 import {
   type Configuration,

@@ -1,4 +1,4 @@
-/** Tells schedulers and deliverers to look at new or moved records. All of this is hints: the record's alarm decides. */
+/** Sends hints of new or moved records to schedulers and deliverers. If one is lost, the record's alarm rings. */
 import {
   type FanOut,
   isFinished,
@@ -88,7 +88,7 @@ export async function insertAccepted(
   return made.filter((_, n) => inserted[n] === "inserted");
 }
 
-/** Tells schedulers of alarms, without waiting. The alarms are stored, so they ring late if nobody hears. */
+/** Tells schedulers of alarms, without waiting. The alarms are stored, so they ring late if no scheduler receives this. */
 export function wakeSchedulers(bus: EventBus, wakes: readonly WakeEvent[]): void {
   if (wakes.length > 0) bus.publish("scheduler.wake", wakes).catch(() => undefined);
 }

@@ -24,7 +24,7 @@ import { addressOf, deliveryFor, Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { answerFor, type RunPorts } from "./start.ts";
 
-/** Makes the call of a step. The first call of a step counts; an endpoint that is asked again makes the same call again. */
+/** Makes the call of a step. The first call of a step counts; an endpoint that is called again makes the same call again. */
 export async function placeCall(
   ports: RunPorts,
   command: RunCommand<"call">,
@@ -73,7 +73,7 @@ export async function deliverCallResult(
       kind: "callback",
       attempt: item.attempt,
       endedAt: item.endedAt,
-      // Endpoints wait for another outcome when they are told of a failure that is not the last attempt allowed.
+      // Endpoints wait for another outcome when they get a failure that is not that of the last allowed attempt.
       retried: isSuccess(item) ? item.attempt : policy.retriesMax,
       ...(item.response && { response: item.response }),
       ...(item.error !== undefined && { error: item.error }),

@@ -189,7 +189,7 @@ export const isRunCommand = <Kind extends RunPublish["kind"]>(
   kind: Kind,
 ): command is RunCommand<Kind> => command.run?.kind === kind && command.destination.kind === "url";
 
-/** Returns how the command asks for its message to be delivered. */
+/** Returns how the command's message is delivered. */
 export function deliveryFor(
   command: RunCommand<"call" | "entry" | "start">,
   notBefore: number,
@@ -208,7 +208,7 @@ export function addressOf({ run, tenant }: RunCommand<"call" | "entry">): RunAdd
 
 export type StepJson = Readonly<Record<string, unknown>>;
 
-/** Returns the body of a part that this folder writes as JSON: waits, invocations, and what a failure was told. */
+/** Returns the body of a part that this folder writes as JSON: waits, invocations, and the body for a failure function. */
 export const jsonBytes = (json: object): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(json));
 

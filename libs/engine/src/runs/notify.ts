@@ -192,7 +192,7 @@ async function endWaits(
 ): Promise<Exclude<Done, "again">> {
   const ended: Notified[] = [];
   const atOnce = Math.max(1, Math.min(waitsAtOnce, Math.floor(limits.readBytesMax / ending.bytes)));
-  /** The steps of the first look that are left. A step that waits again by then waits for another event. */
+  /** The remaining steps of the first look. A step that waits again by then waits for another event. */
   let left: ReadonlySet<number> | undefined;
   let tries = 0;
   while (tries < triesMax) {

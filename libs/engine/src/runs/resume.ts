@@ -243,7 +243,7 @@ export async function restartRun(
   return isNew || isMadeOf(run, failed) ? run : isActiveAlready;
 }
 
-/** Returns the plan of the failed run with the changes that the headers ask for. */
+/** Returns the plan of the failed run with the changes of the headers. */
 function planWith(
   { trace: _trace, ...plan }: RunPlan,
   { flow: change, headers, policy }: Overrides,

@@ -259,7 +259,7 @@ const recordsMax = 500;
 async function isDelivered({ records, runs }: UsePorts, ref: RunRef): Promise<boolean> {
   const run = await runs.get(ref);
   const ids = run ? askedBy(run) : [];
-  // Newest first: the entry asked for last is the most likely to have a delivery under way.
+  // Newest first: the entry published last is the most likely to have a delivery under way.
   for (let to = ids.length; run && to > 0; to -= recordsMax) {
     const some = await records.get(run.tenant, ids.slice(Math.max(0, to - recordsMax), to));
     if (some.some(isClaimed)) return true;

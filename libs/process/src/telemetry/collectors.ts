@@ -21,8 +21,8 @@ type Collectors = { readonly [Signal in "traces" | "metrics" | "logs"]?: string 
 const standardEndpoint = "http://localhost:4318";
 
 /**
- * Returns the whole address of each signal that is sent. `POSTHASTE_OTLP_ENDPOINT` asks for traces only, and is also
- * the address of metrics and logs that are asked for by name.
+ * Returns the whole address of each signal that is sent. `POSTHASTE_OTLP_ENDPOINT` configures traces only, and is also
+ * the address of metrics and logs that are configured by name.
  */
 export function collectorsOf(config: CollectorsConfig): Collectors {
   if (config.otelSdkDisabled === "true") return {};

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
-import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
+import { type Compose, Deliverer } from "@posthaste/deliverer";
 import {
   allShards,
   defaultPlan,
@@ -13,7 +13,7 @@ import {
   type Sha256Hex,
   type TenantId,
 } from "@posthaste/domain";
-import { NamedDeliverers } from "@posthaste/engine";
+import { NamedDeliverers, Standby } from "@posthaste/engine";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { type LocalDelivery, type Log, noTelemetry } from "@posthaste/ports";
 import { Scheduler } from "@posthaste/scheduler";

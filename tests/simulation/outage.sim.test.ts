@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
-import { Standby } from "@posthaste/deliverer";
+import { Standby } from "@posthaste/engine";
 import {
   accept,
   allShards,

@@ -58,6 +58,7 @@ export { addToGroup, removeFromGroup } from "./publish/url-groups.ts";
 export { Tenants } from "./tenants.ts";
 export { BackgroundWork } from "./ring/background.ts";
 export { ringOnce, type RingPorts, sourcesOf, sourcesToRing } from "./ring/ring.ts";
+export { Standby } from "./ring/standby.ts";
 export { isOfUseBefore } from "./runs/append.ts";
 export { type Ended, endOwnRun, endRun, finishRun } from "./runs/end.ts";
 export { type RunPorts, beginHeld, type UsePorts } from "./runs/start.ts";
@@ -66,4 +67,5 @@ export { hookRun, type Notified, notify, notifyRun, runForEvent } from "./runs/n
 export { cancelRunsMatching } from "./runs/cancel-runs.ts";
 export { cancelFunction, restartFailureFunction } from "./runs/failure-function.ts";
 export { restartRun, resumeRun } from "./runs/resume.ts";
+export { StandingRuns } from "./runs/standing-runs.ts";
 export { NamedDeliverers } from "./publish/named-delivery.ts";

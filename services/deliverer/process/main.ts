@@ -1,9 +1,9 @@
 /** The deliverer as a process: claims, calls, settles. More processes share the messages. */
 import { hash } from "node:crypto";
-import { createCompose, Deliverer, slotBounds, Standby } from "@posthaste/deliverer";
+import { createCompose, Deliverer, slotBounds } from "@posthaste/deliverer";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
 import { owner } from "@posthaste/domain";
-import { Tenants } from "@posthaste/engine";
+import { Standby, Tenants } from "@posthaste/engine";
 import {
   configSchemas,
   createBusyReading,

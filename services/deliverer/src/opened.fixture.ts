@@ -18,7 +18,6 @@ import { type EmbeddedOptions, openEmbedded } from "@posthaste/embedded";
 import { hintOf } from "@posthaste/engine";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import {
-  type Alarms,
   type Groups,
   type Ids,
   type MessageLog,
@@ -283,11 +282,6 @@ export async function deadLettersOf({ deadLetters }: Pick<Ports, "deadLetters">)
 export const withRecords = (ports: Ports, records: Partial<Records>): Ports => ({
   ...ports,
   records: { ...ports.records, ...records },
-});
-
-export const withAlarms = (ports: Ports, alarms: Partial<Alarms>): Ports => ({
-  ...ports,
-  alarms: { ...ports.alarms, ...alarms },
 });
 
 export async function stateOf(ports: Ports, message: Message): Promise<string> {

@@ -1,8 +1,8 @@
 /** Reports ended attempts to the metrics, to the log of the process, and to `onFailed`. */
 import { type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
+import { StandingRuns } from "@posthaste/engine";
 import { type Clock, type Log, type Metrics, type RunStore } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
-import { StandingRuns } from "./standing-runs.ts";
 import { outcomeWord, traceOf } from "./trace.ts";
 
 export type FailedAttempt = {

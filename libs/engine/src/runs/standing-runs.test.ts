@@ -2,7 +2,7 @@ import { expect, it } from "@jest/globals";
 import { type InRun, type Run, runId } from "@posthaste/domain";
 import { type Metrics, noMetrics } from "@posthaste/ports";
 import { aResult, aRunStart, aTenant, joining } from "@posthaste/testing";
-import { open } from "./opened.fixture.ts";
+import { open } from "../opened.fixture.ts";
 import { StandingRuns } from "./standing-runs.ts";
 
 const halfMinuteMs = 30_000;

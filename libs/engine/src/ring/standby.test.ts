@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { alarmSources, flowLaneId, limits } from "@posthaste/domain";
-import { type EventBus, type Hint } from "@posthaste/ports";
+import { type Alarms, type EventBus, type Hint } from "@posthaste/ports";
 import { aTenant } from "@posthaste/testing";
-import { insert, open, type Ports, rest, stateOf, withAlarms } from "./opened.fixture.ts";
+import { insert, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { Standby } from "./standby.ts";
 
 const tight = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
@@ -22,6 +22,11 @@ async function standBy(ports: Ports, bus: Partial<EventBus>): Promise<readonly H
   await standby.start();
   return heard;
 }
+
+const withAlarms = (ports: Ports, alarms: Partial<Alarms>): Ports => ({
+  ...ports,
+  alarms: { ...ports.alarms, ...alarms },
+});
 
 const down: Partial<EventBus> = { isUp: () => false };
 const deaf: Partial<EventBus> = { hears: () => false };
@@ -50,7 +55,7 @@ describe("standing by", () => {
     await ports.clock.advance(2_000);
 
     expect(heard).toMatchObject([{ id: message.id }]);
-    expect(await stateOf(ports, message)).toBe("due");
+    expect(await read(ports, message)).toMatchObject({ state: { kind: "due" } });
     expect(await ports.tokens.peek(flowLaneId(aTenant, tight.key))).toMatchObject({ slots: 1 });
   });
 

@@ -1,17 +1,14 @@
 /**
- * Stands by for the schedulers (docs/design/outages#ownership-only-saves-work): while this process hears nothing from the bus, it rings due
- * messages of all shards once a second, with the same conditional writes. While the bus is up, it checks now and then that some scheduler runs.
+ * Stands by for the schedulers in each deliverer (docs/design/outages#ownership-only-saves-work): while the process
+ * hears nothing from the bus, it rings due messages of all shards once a second, with the same conditional writes.
+ * While the bus is up, it checks every ten seconds that some scheduler runs.
  */
 import { type AlarmSource, allShards, cutOff } from "@posthaste/domain";
-import {
-  BackgroundWork,
-  followUpSome,
-  ringOnce,
-  type RingPorts,
-  serveLane,
-  sourcesToRing,
-} from "@posthaste/engine";
 import { type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
+import { followUpSome } from "../follow-up/follow-up.ts";
+import { BackgroundWork } from "./background.ts";
+import { serveLane } from "../lanes/turns.ts";
+import { ringOnce, type RingPorts, sourcesToRing } from "./ring.ts";
 
 const everyMs = 1_000;
 /** While the bus is up, alarms are checked this often, and rung here when they are later than `lateMs`. */

@@ -43,6 +43,7 @@ const reasons = new Map([
   ["services/deliverer/src/histories.ts", ownTest],
   ["services/deliverer/src/lines.ts", ownTest],
   ["services/deliverer/src/owed-log.ts", ownTest],
+  ["services/deliverer/src/slots.ts", "the slots of `Permits`, whose test draws their orders"],
   ["services/deliverer/src/suspects.ts", ownTest],
   ["services/deliverer/src/tenant-lines.ts", "the lines of `Lines`, whose test empties them"],
   ["services/gateway/src/quota.ts", "the arrivals since a count, which begins anew with it"],

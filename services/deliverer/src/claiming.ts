@@ -13,11 +13,10 @@ import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@
 import { type Acceptance } from "./acceptance.ts";
 import { type Attempt, beginCalling, newAttempt } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
-import { countedBytes } from "./body-bytes.ts";
 import { type Calls } from "./calls.ts";
 import { type Leases } from "./leases.ts";
 import { type Lines } from "./lines.ts";
-import { type Need, type Permit, type Permits } from "./permits.ts";
+import { countedBytes, type Need, type Permit, type Permits } from "./permits.ts";
 import { type Presence } from "./presence.ts";
 import { type Settling } from "./settling.ts";
 import { type Drained, isClaimed, isHint } from "./tenant-lines.ts";

@@ -15,17 +15,7 @@ import { configurationBytes, shareOf, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { type Caps } from "./caps.ts";
-import {
-  claimedKey,
-  type Drained,
-  hintKey,
-  isClaimed,
-  isHeavy,
-  type LineKey,
-  originOf,
-  TenantLines,
-  type Waiting,
-} from "./tenant-lines.ts";
+import { type Drained, isClaimed, type Line, TenantLines, type Waiting } from "./tenant-lines.ts";
 
 /** Tells whether a call may begin: whether a slot is free, and bytes for its body. */
 export type Vacancy = {
@@ -66,8 +56,8 @@ const unblockedOfTenantMax = 256;
 const unblockedMax = 2_048;
 /** The blocked lines that a search for a place looks at. */
 const looksForPlaceMax = 16;
-/** The tenants whose lines are looked at again when a slot of their origin is freed: one slot is room for few. */
-const unblockedTenantsMax = 16;
+/** The lines of other tenants looked at again when a slot of their origin is freed: one slot is room for few. */
+const unblockedAtOriginMax = 16;
 
 export class Lines {
   /** Called when waiting messages may have their turn: more is free, or more waits. */
@@ -78,9 +68,9 @@ export class Lines {
   readonly #ready = new Set<TenantLines>();
   /** Tenants with blocked lines; the first was looked at longest ago. */
   readonly #blocked = new Set<TenantLines>();
-  /** The tenants of `#blocked`, by the origins of their blocked lines and by their blocked heavy lines. */
-  readonly #blockedAt = new Map<number, Set<TenantLines>>();
-  readonly #heavy = new Map<LineKey, Set<TenantLines>>();
+  /** The blocked lines by their origins, and the heavy ones. */
+  readonly #blockedAt = new Map<number, Set<Line>>();
+  readonly #heavy = new Set<Line>();
   /** Tenants with dropped hints that no pull has brought back, and tenants that may have messages without hints. */
   readonly #dropped = new Set<TenantLines>();
   readonly #expected = new Set<TenantLines>();
@@ -119,8 +109,7 @@ export class Lines {
   countReady(caps: Pick<Caps, "mayTake">): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
-      if (caps.mayTake(tenant))
-        for (const { waiting } of ready.lines.values()) count += waiting.length;
+      if (caps.mayTake(tenant)) for (const { waiting } of ready.lines) count += waiting.length;
     return count;
   }
 
@@ -138,12 +127,7 @@ export class Lines {
   /** Reports whether a newcomer to this origin would overtake: an equally heavy message waits, or the tenant has messages without hints. */
   hasWaiting(tenant: TenantId, origin: number, bytes?: number): boolean {
     const own = this.#tenants.get(tenant);
-    if (own === undefined) return false;
-    return (
-      this.#lacks(own) ||
-      own.at(hintKey(origin, bytes)) !== undefined ||
-      own.at(claimedKey(origin, bytes)) !== undefined
-    );
+    return own !== undefined && (this.#lacks(own) || own.hasWaiting(origin, bytes));
   }
 
   /** Reports whether some ready tenant may have a slot, without looking at its lines. */
@@ -163,20 +147,19 @@ export class Lines {
   addClaimed(attempt: Attempt<"waiting">): void {
     this.#claimed += 1;
     this.#claimedBytes += weightOf(attempt);
-    const key = claimedKey(attempt.origin, attempt.bytes);
-    this.#push(this.#of(attempt.tenant), key, attempt);
+    this.#push(this.#of(attempt.tenant), attempt);
   }
 
   #add(hint: Hint, lineMax: number): boolean {
     const own = this.#of(hint.tenant);
-    const key = hintKey(hint.origin, hint.bytes);
-    const length = own.at(key)?.waiting.length ?? 0;
+    const line = own.lineFor(hint);
+    const length = line?.waiting.length ?? 0;
     const isFull = length >= lineMax;
     if (!isFull && (this.#hasPlaceFor(own) || this.#makePlace(own, length))) {
-      this.#push(own, key, hint);
+      this.#push(own, hint);
       return true;
     }
-    own.drop(key, isFull);
+    own.drop(line, isFull);
     this.#dropped.add(own);
     return false;
   }
@@ -190,9 +173,9 @@ export class Lines {
     return true;
   }
 
-  #push(own: TenantLines, key: LineKey, next: Waiting): void {
+  #push(own: TenantLines, next: Waiting): void {
     this.#size += 1;
-    own.push(key, next, this.#turns++);
+    own.push(next, this.#turns++);
     if (own.ready.lines.size > 0) this.#ready.add(own);
   }
 
@@ -210,27 +193,24 @@ export class Lines {
     return undefined;
   }
 
-  /** Makes lines of an origin with a freed slot ready: those of the tenant, and those of a few other tenants. */
+  /** Makes lines of an origin with a freed slot ready: those of the tenant, and a few of other tenants. */
   unblock(tenant: TenantId, origin: number): void {
     const others = this.#blockedAt.get(origin);
     if (!others) return;
-    const own = this.#tenants.get(tenant);
-    if (own) this.#unblockAt(own, origin);
-    let left = unblockedTenantsMax;
-    for (const other of others) {
+    for (const line of this.#tenants.get(tenant)?.linesAt(origin) ?? []) this.#unblock(line);
+    let left = unblockedAtOriginMax;
+    for (const line of others) {
       if (left-- === 0) break;
-      this.#unblockAt(other, origin);
+      this.#unblock(line);
     }
   }
 
   /** Makes heavy lines ready after bytes were freed. `all`: no body is in flight that would free more. */
   unblockHeavy(all: boolean): void {
     let left = all ? Number.POSITIVE_INFINITY : unblockedHeavyMax;
-    for (const [key, tenants] of this.#heavy) {
-      for (const own of tenants) {
-        if (left-- === 0) return;
-        this.#unblock(own, key);
-      }
+    for (const line of this.#heavy) {
+      if (left-- === 0) return;
+      this.#unblock(line);
     }
   }
 
@@ -246,10 +226,10 @@ export class Lines {
       this.#blocked.delete(own);
       this.#blocked.add(own);
       let leftOfTenant = Math.min(unblockedOfTenantMax, left);
-      for (const key of own.blocked.lines.keys()) {
+      for (const line of own.blocked.lines) {
         if (leftOfTenant-- === 0) break;
         left -= 1;
-        this.#unblock(own, key);
+        this.#unblock(line);
       }
     }
   }
@@ -308,9 +288,8 @@ export class Lines {
 
   giveAll(): readonly Waiting[] {
     const tenants = [...this.#tenants.values()];
-    for (const kept of [this.#tenants, this.#blockedAt, this.#heavy]) kept.clear();
-    for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected, this.#overdue])
-      kept.clear();
+    for (const kept of [this.#tenants, this.#blockedAt, this.#heavy, this.#ready]) kept.clear();
+    for (const kept of [this.#blocked, this.#dropped, this.#expected, this.#overdue]) kept.clear();
     this.#size = 0;
     this.#claimed = 0;
     this.#claimedBytes = 0;
@@ -318,11 +297,12 @@ export class Lines {
   }
 
   #takeOf(own: TenantLines, vacancy: Vacancy): Waiting | undefined {
-    const key = this.#nextLine(own, vacancy);
-    const next = key === undefined ? undefined : own.take(key, this.#turns++);
-    if (key === undefined || !next) return undefined;
+    const line = this.#nextLine(own, vacancy);
+    if (line?.takenSince !== undefined && ++line.takenSince === this.#bounds.askAgainAfter)
+      this.#overdue.add(own);
+    const next = line && own.take(line, this.#turns++);
+    if (!next) return undefined;
     this.#size -= 1;
-    if (own.countTaken(key) === this.#bounds.askAgainAfter) this.#overdue.add(own);
     if (isClaimed(next)) {
       this.#claimed -= 1;
       this.#claimedBytes -= weightOf(next);
@@ -331,33 +311,34 @@ export class Lines {
   }
 
   /** Returns the first line whose first message may be called, and blocks the lines before it. */
-  #nextLine(own: TenantLines, vacancy: Vacancy): LineKey | undefined {
-    for (const [key, { waiting }] of own.ready.lines) {
-      const [first] = waiting;
-      if (first && vacancy.isFree(first)) return key;
-      this.#block(own, key);
+  #nextLine(own: TenantLines, vacancy: Vacancy): Line | undefined {
+    for (const line of own.ready.lines) {
+      const [first] = line.waiting;
+      if (first && vacancy.isFree(first)) return line;
+      this.#block(line);
     }
     return undefined;
   }
 
-  #block(own: TenantLines, key: LineKey): void {
-    own.block(key);
+  #block(line: Line): void {
+    const { isHeavy, origin, own } = line;
+    own.block(line);
     this.#blocked.add(own);
-    addTo(this.#blockedAt, originOf(key), own);
-    if (isHeavy(key)) addTo(this.#heavy, key, own);
+    const atOrigin = this.#blockedAt.get(origin);
+    if (atOrigin) atOrigin.add(line);
+    else this.#blockedAt.set(origin, new Set([line]));
+    if (isHeavy) this.#heavy.add(line);
   }
 
-  #unblock(own: TenantLines, key: LineKey): void {
-    if (!own.unblock(key)) return;
-    const origin = originOf(key);
+  #unblock(line: Line): void {
+    const { origin, own } = line;
+    if (!own.unblock(line)) return;
     if (own.blocked.lines.size === 0) this.#blocked.delete(own);
-    if (!own.isBlockedAt(origin)) removeFrom(this.#blockedAt, origin, own);
-    if (isHeavy(key)) removeFrom(this.#heavy, key, own);
+    const atOrigin = this.#blockedAt.get(origin);
+    atOrigin?.delete(line);
+    if (atOrigin?.size === 0) this.#blockedAt.delete(origin);
+    this.#heavy.delete(line);
     this.#ready.add(own);
-  }
-
-  #unblockAt(own: TenantLines, origin: number): void {
-    for (const key of own.blockedAt(origin)) this.#unblock(own, key);
   }
 
   #lacks(own: TenantLines): boolean {
@@ -384,15 +365,3 @@ export class Lines {
 
 const weightOf = ({ record: { message } }: Attempt): number =>
   message.body.length + configurationBytes(message);
-
-function addTo<K>(sets: Map<K, Set<TenantLines>>, key: K, own: TenantLines): void {
-  const set = sets.get(key);
-  if (set) set.add(own);
-  else sets.set(key, new Set([own]));
-}
-
-function removeFrom<K>(sets: Map<K, Set<TenantLines>>, key: K, own: TenantLines): void {
-  const set = sets.get(key);
-  set?.delete(own);
-  if (set?.size === 0) sets.delete(key);
-}

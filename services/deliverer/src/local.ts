@@ -3,10 +3,9 @@ import { type InState, type MessageId, type Owner, type TenantId } from "@postha
 import { type AddedEntry, type Clock, type LocalDelivery, type LocalPlace } from "@posthaste/ports";
 import { leasedAtOf, newAttempt } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
-import { countedBytes } from "./body-bytes.ts";
 import { type Claiming } from "./claiming.ts";
 import { type Lines } from "./lines.ts";
-import { type Permit, type Permits } from "./permits.ts";
+import { countedBytes, type Permit, type Permits } from "./permits.ts";
 
 export type LocalParts = {
   readonly owner: Owner;

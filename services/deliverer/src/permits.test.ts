@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
 import { aTenant, anotherTenant } from "@posthaste/testing";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import fc from "fast-check";
 import { open, permitsOver } from "./opened.fixture.ts";
-import { type Permit, type Permits } from "./permits.ts";
+import { countedBytes, type Need, type Permit, type Permits } from "./permits.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -50,6 +51,75 @@ describe("permits", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("are all free again, in whatever order they are given back", async () => {
+    const ports = open();
+    await expectAllGivenBack(() => {
+      const permits = permitsOver(ports);
+      const called = (need: Need, isSlow: boolean) => () => {
+        if (!permits.isFree(need)) return undefined;
+        const permit = permits.take(need);
+        if (isSlow) {
+          permit.locate("10.0.0.1");
+          permit.leaveShort();
+          permit.leaveOrigin();
+        }
+        return { giveBack: () => permit.end() };
+      };
+      const reserved = (need: Need) => () => {
+        const place = permits.reserve(need);
+        if (!place) return undefined;
+        // `giveBack` is for an insert that failed; `call` begins the call and ends it.
+        const call = () => {
+          if (place.slot?.kind === "reserved") place.begin();
+          place.end();
+        };
+        return { giveBack: () => place.end(), fail: call };
+      };
+      const needs = [aTenant, anotherTenant].flatMap((tenant) =>
+        [1, 2].map((origin) => ({ tenant, origin, bytes: origin === 1 ? mebibyte : 0 })),
+      );
+      // The address of an origin outlives its calls, so all are known from the start.
+      for (const need of needs) {
+        const permit = permits.take(need);
+        permit.locate("10.0.0.1");
+        permit.end();
+      }
+      const takes = needs.flatMap((need) => [
+        called(need, false),
+        called(need, true),
+        reserved(need),
+      ]);
+      const held = () => [
+        permits.bytesInFlight,
+        permits.heldBy(aTenant),
+        permits.heldBy(anotherTenant),
+      ];
+      return { takes, held };
+    });
+  });
+
+  it("count heavy bodies only; a body of unknown size counts as a mebibyte", () => {
+    expect([0, 32 * 1024, 32 * 1024 + 1, undefined].map(countedBytes)).toEqual([
+      0,
+      0,
+      32 * 1024 + 1,
+      mebibyte,
+    ]);
+  });
+
+  it("count a body for its address as soon as its call has found it", () => {
+    const permits = permitsOver(open());
+    const need = { tenant: aTenant, origin: 1, bytes: 5 * mebibyte };
+    const permit = permits.take(need);
+    const other = { tenant: aTenant, origin: 2, bytes: mebibyte };
+
+    // The address of the other origin is as unknown.
+    expect(permits.isFree(other)).toBe(false);
+    permit.locate("10.0.0.1");
+    permits.take({ ...other, bytes: 0 }).locate("10.0.0.2");
+    expect(permits.isFree(other)).toBe(true);
   });
 
   it("report a free slot to the lines once, and bytes when these are free", () => {

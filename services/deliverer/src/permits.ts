@@ -1,17 +1,19 @@
 /**
  * Permits: the right to call. A permit is a slot at an origin, the bytes of a heavy body, and a slot of its tenant's
- * cap; slots.ts, body-bytes.ts and caps.ts have the rules. Owned by the deliverer.
+ * cap; slots.ts and caps.ts have the rules of slots and caps. Owned by the deliverer.
  *
  * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (attempt.ts).
  * (2) When anything is given back, the lines that wait for it are looked at again.
  * (3) A publish reserves a place in line, and the bytes of its body, before its insert
  *     (docs/design/record#claimed-by-its-insert).
+ * (4) Only the bytes of heavy bodies are counted. Slots bound the light ones, so a flood of heavy bodies delays no
+ *     light one. Tenants and addresses have shares of the bytes; all origins whose addresses are not yet known share
+ *     as one address. The first body always fits, however large it is: every accepted message is delivered.
  */
-import { type MessageId, type TenantId } from "@posthaste/domain";
-import { BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
+import { limits, type MessageId, Shares, type TenantId } from "@posthaste/domain";
 import { type CapPorts, Caps } from "./caps.ts";
-import { type Slot, type SlotBounds, Slots } from "./slots.ts";
 import { PlaceWaits } from "./place-waits.ts";
+import { type Slot, type SlotBounds, Slots } from "./slots.ts";
 
 export type PermitOptions = {
   readonly slots: SlotBounds;
@@ -37,6 +39,13 @@ export type Need = {
   readonly bytes?: number;
 };
 
+/** The assumed size of a body whose hint, from an earlier version, does not say its size. */
+const unknownBytes = 1024 * 1024;
+
+/** Returns the bytes that count against the bound: 0 for a light body. */
+export const countedBytes = (bodyBytes: number = unknownBytes): number =>
+  bodyBytes > limits.lightBytesMax ? bodyBytes : 0;
+
 /** A permit whose attempt waits in line. */
 export type Place = Pick<Permit, "begin" | "giveSlotBack" | "end">;
 /** A permit whose call has ended: the bytes of its body. */
@@ -44,7 +53,7 @@ export type Body = Pick<Permit, "end">;
 
 type Counts = {
   readonly slots: Slots;
-  readonly bytes: BodyBytes;
+  readonly bytes: Shares;
   readonly placeWaits: PlaceWaits;
   readonly caps: Caps;
   readonly lines: Freed;
@@ -57,7 +66,7 @@ export class Permits {
 
   constructor(ports: CapPorts, options: PermitOptions, lines: Freed) {
     const slots = new Slots(options.slots);
-    const bytes = new BodyBytes(options.bodyBytesMax, slots);
+    const bytes = new Shares(options.bodyBytesMax);
     this.caps = new Caps(ports, lines.goOn);
     this.placeWaits = new PlaceWaits(ports.clock, options.isBusy ?? (() => false));
     this.#counts = { slots, bytes, placeWaits: this.placeWaits, caps: this.caps, lines };
@@ -69,7 +78,7 @@ export class Permits {
   }
 
   get bytesInFlight(): number {
-    return this.#counts.bytes.inFlight;
+    return this.#counts.bytes.held;
   }
 
   /** Returns how many calls of the tenant are under way. */
@@ -86,23 +95,32 @@ export class Permits {
   /** Reports whether a permit for this call is free, leaving out the tenant's cap. */
   isFree({ bytes, origin, tenant }: Need): boolean {
     const { slots, bytes: bodies } = this.#counts;
-    return slots.isFree(tenant, origin) && bodies.fit(tenant, origin, countedBytes(bytes));
+    const counted = countedBytes(bytes);
+    return (
+      slots.isFree(tenant, origin) &&
+      (counted === 0 || bodies.fit(tenant, slots.addressOf(tenant, origin), counted))
+    );
   }
 
   /** Takes slot and bytes. The caller has checked that they are free. */
   take({ bytes, origin, tenant }: Need): Permit {
-    const counted = this.#counts.bytes.take(tenant, origin, countedBytes(bytes));
-    const slot = this.#counts.slots.take(tenant, origin);
-    return new Permit(this.#counts, tenant, origin, slot, counted);
+    const { slots } = this.#counts;
+    const permit = new Permit(this.#counts, tenant, origin, slots.take(tenant, origin));
+    permit.weigh(bytes);
+    return permit;
   }
 
-  /** Reserves a place in line. Returns undefined when the tenant has a cap, or when the tenant or the origin has its share of places. */
+  /**
+   * Reserves a place in line, and bytes at an unknown address. Returns undefined when the tenant has a cap, or when
+   * the tenant or the origin has its share of places.
+   */
   reserve({ bytes, origin, tenant }: Need): Permit | undefined {
     if (this.caps.isCapped(tenant)) return undefined;
     const slot = this.#counts.slots.reserve(tenant, origin);
     if (!slot) return undefined;
-    const counted = this.#counts.bytes.reserve(tenant, countedBytes(bytes));
-    return new Permit(this.#counts, tenant, origin, slot, counted);
+    const permit = new Permit(this.#counts, tenant, origin, slot);
+    permit.weigh(bytes);
+    return permit;
   }
 
   /** Returns the wait for a place in line; undefined when waiting would gain nothing. */
@@ -115,22 +133,17 @@ export class Permits {
 export class Permit {
   readonly tenant: TenantId;
   readonly origin: number;
-  #slot: Slot | undefined;
-  #counted: Counted | undefined;
   readonly #counts: Counts;
+  #slot: Slot | undefined;
+  /** The bytes of a heavy body, and the address for which they count. */
+  #bytes = 0;
+  #address: string | undefined;
 
-  constructor(
-    counts: Counts,
-    tenant: TenantId,
-    origin: number,
-    slot: Slot,
-    counted: Counted | undefined,
-  ) {
+  constructor(counts: Counts, tenant: TenantId, origin: number, slot: Slot) {
     this.#counts = counts;
     this.tenant = tenant;
     this.origin = origin;
     this.#slot = slot;
-    this.#counted = counted;
   }
 
   /** Is undefined after the call. */
@@ -140,35 +153,38 @@ export class Permit {
 
   /** Turns the place in line into a slot. */
   begin(): this {
-    if (this.#slot) this.#counts.slots.begin(this.#slot, this.tenant);
+    if (this.#slot) this.#counts.slots.begin(this.#slot);
     this.#counts.placeWaits.freed(this.tenant, this.origin);
     return this;
   }
 
   /** Counts the body by its size, which the hint may not have said. */
-  weigh(bodyBytes: number): void {
-    const bytes = countedBytes(bodyBytes);
-    if (bytes === (this.#counted?.bytes ?? 0)) return;
-    const before = this.#counted;
-    this.#counted = this.#counts.bytes.take(this.tenant, this.origin, bytes);
-    this.#free(before);
+  weigh(bodyBytes: number | undefined): void {
+    const counted = countedBytes(bodyBytes);
+    const [before, address] = [this.#bytes, this.#address];
+    if (counted === before) return;
+    const isPlace = this.#slot?.kind === "reserved";
+    this.#address = isPlace ? undefined : this.#knownAddress;
+    this.#bytes = counted;
+    this.#counts.bytes.take(this.tenant, this.#address, counted);
+    this.#freeBytes(before, address);
   }
 
   /** Counts slot and body for the address that the call goes to; undefined while that is not known. */
   locate(address: string | undefined): void {
     const { bytes, lines, slots } = this.#counts;
     if (this.#slot && !this.#slot.isLocated && address !== undefined) {
-      slots.locate(this.#slot, this.tenant, address);
+      slots.locate(this.#slot, address);
       lines.unblock(this.tenant, this.origin);
     }
-    if (!this.#counted) return;
-    const known = address ?? slots.addressOf(this.tenant, this.origin);
-    if (known !== undefined) bytes.locate(this.#counted, known);
+    if (this.#bytes === 0 || this.#address !== undefined) return;
+    this.#address = address ?? this.#knownAddress;
+    if (this.#address !== undefined) bytes.locate(this.tenant, this.#address, this.#bytes);
   }
 
   /** Moves a call that waits for its answer out of its short slot, unless waiting calls hold their share already. */
   leaveShort(): void {
-    if (this.#slot) this.#counts.slots.leaveShort(this.#slot, this.tenant);
+    if (this.#slot) this.#counts.slots.leaveShort(this.#slot);
   }
 
   /** Counts a long call no longer for its origin. */
@@ -199,14 +215,19 @@ export class Permit {
   /** Gives back slot, place in line and bytes. */
   end(): void {
     this.giveSlotBack();
-    const counted = this.#counted;
-    this.#counted = undefined;
-    this.#free(counted);
+    const counted = this.#bytes;
+    this.#bytes = 0;
+    this.#freeBytes(counted, this.#address);
   }
 
-  #free(counted: Counted | undefined): void {
-    if (counted === undefined) return;
-    this.#counts.bytes.free(counted);
-    this.#counts.lines.unblockHeavy(this.#counts.bytes.inFlight === 0);
+  get #knownAddress(): string | undefined {
+    return this.#counts.slots.addressOf(this.tenant, this.origin);
+  }
+
+  #freeBytes(counted: number, address: string | undefined): void {
+    if (counted === 0) return;
+    const { bytes, lines } = this.#counts;
+    bytes.free(this.tenant, address, counted);
+    lines.unblockHeavy(bytes.held === 0);
   }
 }

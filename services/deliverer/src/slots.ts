@@ -14,16 +14,7 @@
  *     as many as there are short slots.
  */
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
-import {
-  addHeld,
-  countsByAddress,
-  countsByOrigin,
-  countsByTenant,
-  noSlots,
-  type OriginCounts,
-  type SlotCounts,
-  type SlotKind,
-} from "./slot-counts.ts";
+import { Remembered } from "./remembered.ts";
 
 export type SlotBounds = {
   readonly shortMax: number;
@@ -45,15 +36,14 @@ export function slotBounds(config: SlotConfig, callsMax: number): SlotBounds {
 }
 
 export type Slot = {
+  readonly tenant: TenantId;
   readonly origin: OriginCounts;
-  readonly tenant: SlotCounts;
-  /** The counts that include the slot; the count of its address only once that is known. */
+  /** The counts that include the slot; those of its address only once that is known. */
   readonly counts: SlotCounts[];
   isLocated: boolean;
   /** `reserved`: a place in line, until the call begins. */
   kind: SlotKind;
   countsForOrigin: boolean;
-  isFree: boolean;
 };
 
 /** The calls at once to an origin of unknown address. They are few, since a tenant may have a thousand names for one server. */
@@ -99,34 +89,31 @@ export class Slots {
   }
 
   take(tenant: TenantId, origin: number): Slot {
-    const of = this.#origins.of(origin).byTenant.of(tenant);
-    const slot = this.#open(of, this.#tenants.of(tenant));
-    this.begin(slot, tenant);
+    const own = this.#origins.of(origin).byTenant.of(tenant);
+    const slot = this.#open(tenant, this.#tenants.of(tenant), own);
+    this.begin(slot);
     return slot;
   }
 
   /** Turns a place in line into a short slot. */
-  begin(slot: Slot, tenant: TenantId): void {
+  begin(slot: Slot): void {
     const { origin } = slot;
     this.#turn(slot, "short");
     addHeld(origin, 1);
     slot.countsForOrigin = true;
-    if (origin.address !== undefined) this.#place(slot, tenant, origin.address);
+    if (origin.address !== undefined) this.#place(slot, origin.address);
   }
 
-  /** May be called again. */
   free(slot: Slot): void {
-    if (slot.isFree) return;
-    slot.isFree = true;
     this.#count(slot, -1);
     this.leaveOrigin(slot);
   }
 
   /** Counts the slot for the address that its call goes to. */
-  locate(slot: Slot, tenant: TenantId, address: string): void {
+  locate(slot: Slot, address: string): void {
     slot.origin.address = address;
     slot.origin.isKnown = true;
-    if (!slot.isLocated) this.#place(slot, tenant, address);
+    if (!slot.isLocated) this.#place(slot, address);
   }
 
   /** Remembers the address of an ended call; undefined when no address was reached. */
@@ -136,9 +123,11 @@ export class Slots {
   }
 
   /** Turns a short slot into a waiting one. Returns false when waiting calls hold their share already. */
-  leaveShort(slot: Slot, tenant: TenantId): boolean {
-    if (!this.#hasShare("waiting", slot.tenant)) return false;
-    if (!this.#mayHold("waiting", tenant, slot.tenant, slot.origin)) return false;
+  leaveShort(slot: Slot): boolean {
+    const { origin, tenant } = slot;
+    const holder = this.#tenants.of(tenant);
+    if (!this.#hasShare("waiting", holder)) return false;
+    if (!this.#mayHold("waiting", tenant, holder, origin)) return false;
     this.#turn(slot, "waiting");
     return true;
   }
@@ -158,7 +147,7 @@ export class Slots {
     const { reserved } = of.slots;
     const mayReserve =
       reserved < this.#perOriginMax && this.#hasShareOf("reserved", held, reserved);
-    return mayReserve ? this.#open(of, held) : undefined;
+    return mayReserve ? this.#open(tenant, held, of) : undefined;
   }
 
   heldBy(tenant: TenantId): number {
@@ -211,15 +200,14 @@ export class Slots {
     return own < ownMax && isInShare(ofOrigin, ownMax, Math.max(0, own - ofOrigin));
   }
 
-  #open(origin: OriginCounts, tenant: SlotCounts): Slot {
+  #open(tenant: TenantId, holder: SlotCounts, origin: OriginCounts): Slot {
     const slot: Slot = {
-      origin,
       tenant,
-      counts: [this.#held, tenant, origin.slots, origin.ofAll.slots],
+      origin,
+      counts: [this.#held, holder, origin.slots, origin.ofAll.slots],
       isLocated: false,
       kind: "reserved",
       countsForOrigin: false,
-      isFree: false,
     };
     this.#count(slot, 1);
     return slot;
@@ -231,9 +219,9 @@ export class Slots {
     this.#count(slot, 1);
   }
 
-  #place(slot: Slot, tenant: TenantId, address: string): void {
+  #place(slot: Slot, address: string): void {
     const { all, byTenant } = this.#addresses.of(address);
-    for (const held of [all, byTenant.of(tenant)]) {
+    for (const held of [all, byTenant.of(slot.tenant)]) {
       held[slot.kind] += 1;
       slot.counts.push(held);
     }
@@ -248,3 +236,71 @@ export class Slots {
 /** Compares with a share that is rounded up: where slots are few, a share of a share would be none. */
 const isInShare = (held: number, max: number, heldByOthers: number): boolean =>
   held < shareOf(Math.ceil(max), heldByOthers);
+
+type SlotKind = "short" | "waiting" | "reserved";
+type SlotCounts = Record<SlotKind, number>;
+
+const noSlots = (): SlotCounts => ({ short: 0, waiting: 0, reserved: 0 });
+const isNone = ({ short, waiting, reserved }: SlotCounts): boolean =>
+  short + waiting + reserved === 0;
+
+/** How many idle counts are kept. With the counts of an origin its address is kept, which the next call needs. */
+const idleMax = 10_000;
+/** Bounds the idle tenants that are remembered at one address or origin. */
+const idleTenantsMax = 16;
+
+const countsByTenant = (max = idleMax): Remembered<TenantId, SlotCounts> =>
+  new Remembered(max, noSlots, isNone);
+
+type AtAddress = { readonly all: SlotCounts; readonly byTenant: Remembered<TenantId, SlotCounts> };
+
+const countsByAddress = (): Remembered<string, AtAddress> =>
+  new Remembered(
+    idleMax,
+    () => ({ all: noSlots(), byTenant: countsByTenant(idleTenantsMax) }),
+    ({ all }) => isNone(all),
+  );
+
+/**
+ * The counts of one tenant at an origin. Origins are told apart by a hash, so tenants share nothing here: a host name
+ * made to collide with the hash of another tenant's destination must change neither its address nor its counts (ADR
+ * 70).
+ */
+type OriginCounts = {
+  readonly ofAll: OfAll;
+  /** The number of calls in their first minute. */
+  held: number;
+  /** The slots held, of each kind. */
+  readonly slots: SlotCounts;
+  address: string | undefined;
+  /** Whether a call has reported the address, or has ended without one. */
+  isKnown: boolean;
+};
+
+/** The counts of all tenants at an origin. */
+type OfAll = {
+  held: number;
+  readonly slots: SlotCounts;
+  readonly byTenant: Remembered<TenantId, OriginCounts>;
+};
+
+const countsByOrigin = (): Remembered<number, OfAll> =>
+  new Remembered(idleMax, none, ({ slots }) => isNone(slots));
+
+function none(): OfAll {
+  const ofAll: OfAll = {
+    held: 0,
+    slots: noSlots(),
+    byTenant: new Remembered<TenantId, OriginCounts>(
+      idleTenantsMax,
+      () => ({ ofAll, held: 0, slots: noSlots(), address: undefined, isKnown: false }),
+      ({ slots }) => isNone(slots),
+    ),
+  };
+  return ofAll;
+}
+
+function addHeld(origin: OriginCounts, n: 1 | -1): void {
+  origin.held += n;
+  origin.ofAll.held += n;
+}

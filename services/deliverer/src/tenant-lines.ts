@@ -2,7 +2,7 @@
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
-import { countedBytes } from "./body-bytes.ts";
+import { countedBytes } from "./permits.ts";
 
 /** A hint, or the attempt of a message that its insert has claimed. */
 export type Waiting = Hint | Attempt<"waiting">;
@@ -18,39 +18,38 @@ export type Drained = {
   readonly known: ReadonlySet<MessageId>;
 };
 
-type Line = {
+/** A line at one origin: of hints or of claimed messages, light or heavy. */
+export type Line = {
+  readonly own: TenantLines;
+  readonly origin: number;
+  readonly isHeavy: boolean;
+  readonly isOfClaimed: boolean;
   readonly waiting: Waiting[];
-  /** When the line was made or last served, counted in turns. The line of an origin with the lowest number is next. */
+  /** When the line began or was last served, counted in turns. The line of an origin with the lowest number is next. */
   servedAt: number;
+  /** How many hints were taken since the store was asked for those that the full line dropped; undefined if it lacks none. */
+  takenSince: number | undefined;
 };
 
 /** An origin's hash, of 32 bits, and above them a bit for heavy bodies and a bit for claimed messages. */
-export type LineKey = number;
 const heavyLine = 2 ** 32;
 const claimedLine = 2 ** 33;
 const linesOf = [0, heavyLine, claimedLine, claimedLine + heavyLine] as const;
-export const hintKey = (origin: number, bytes?: number): LineKey =>
-  countedBytes(bytes) > 0 ? origin + heavyLine : origin;
-export const claimedKey = (origin: number, bytes?: number): LineKey =>
-  hintKey(origin, bytes) + claimedLine;
-export const originOf = (key: LineKey): number => key % heavyLine;
-export const isHeavy = (key: LineKey): boolean => key % claimedLine >= heavyLine;
-const isOfClaimed = (key: LineKey): boolean => key >= claimedLine;
 
 class SomeLines {
-  readonly lines = new Map<LineKey, Line>();
+  readonly lines = new Set<Line>();
   /** The number of lines whose messages are to be claimed; only those are pulled. */
   toClaim = 0;
 
-  put(key: LineKey, line: Line): void {
-    this.lines.set(key, line);
-    if (!isOfClaimed(key)) this.toClaim += 1;
+  add(line: Line): void {
+    this.lines.add(line);
+    if (!line.isOfClaimed) this.toClaim += 1;
   }
 
-  remove(key: LineKey): Line | undefined {
-    const line = this.lines.get(key);
-    if (this.lines.delete(key) && !isOfClaimed(key)) this.toClaim -= 1;
-    return line;
+  delete(line: Line): boolean {
+    const isDeleted = this.lines.delete(line);
+    if (isDeleted && !line.isOfClaimed) this.toClaim -= 1;
+    return isDeleted;
   }
 }
 
@@ -61,8 +60,8 @@ export class TenantLines {
   /** Lines that wait for a slot of their origin or for bytes. */
   readonly blocked = new SomeLines();
   size = 0;
-  /** By each full line that has dropped hints, how many were taken from it since the store was asked. */
-  readonly #lacking = new Map<LineKey, number>();
+  /** The lines with messages, and empty ones that lack hints. */
+  readonly #lines = new Map<number, Line>();
   #droppedSince = false;
   /** Whether the last pull left nothing beside the blocked origins; reset when a line runs dry or a hint is dropped. */
   #othersAsked = false;
@@ -71,110 +70,107 @@ export class TenantLines {
     this.tenant = tenant;
   }
 
-  at(key: LineKey): Line | undefined {
-    return this.blocked.lines.get(key) ?? this.ready.lines.get(key);
-  }
-
   get isDry(): boolean {
     return this.ready.toClaim === 0 && !(this.blocked.toClaim > 0 && this.#othersAsked);
   }
 
   all(): readonly Waiting[] {
-    return [this.ready, this.blocked].flatMap(({ lines }) =>
-      [...lines.values()].flatMap(({ waiting }) => waiting),
-    );
+    return [...this.#lines.values()].flatMap(({ waiting }) => waiting);
   }
 
-  /** Adds to a line, which is ready if it is new. */
-  push(key: LineKey, next: Waiting, turn: number): void {
+  /** Reports whether an equally heavy message of the origin waits. */
+  hasWaiting(origin: number, bytes: number | undefined): boolean {
+    const key = keyOf(origin, bytes);
+    return [key, key + claimedLine].some((each) => this.#lines.get(each)?.waiting.length);
+  }
+
+  /** Returns the line in which the hint would wait; undefined if there is none. */
+  lineFor({ bytes, origin }: Hint): Line | undefined {
+    return this.#lines.get(keyOf(origin, bytes));
+  }
+
+  /** Adds to a line, which is ready if nothing waited there. */
+  push(next: Waiting, turn: number): void {
+    const { bytes, origin } = next;
+    const isOfClaimed = isClaimed(next);
+    const key = keyOf(origin, bytes) + (isOfClaimed ? claimedLine : 0);
+    const line = this.#lines.get(key) ?? {
+      ...{ own: this, origin, isHeavy: countedBytes(bytes) > 0, isOfClaimed },
+      ...{ waiting: [], servedAt: turn, takenSince: undefined },
+    };
     this.size += 1;
-    const line = this.at(key);
-    if (line) line.waiting.push(next);
-    else this.ready.put(key, { waiting: [next], servedAt: turn });
+    if (line.waiting.push(next) > 1) return;
+    line.servedAt = turn;
+    this.#lines.set(key, line);
+    this.ready.add(line);
   }
 
   /** Takes the first of a ready line, and moves the line to the end. */
-  take(key: LineKey, turn: number): Waiting | undefined {
-    const line = this.ready.remove(key);
-    const next = line?.waiting.shift();
-    if (!line || !next) return undefined;
+  take(line: Line, turn: number): Waiting | undefined {
+    const next = line.waiting.shift();
+    if (!next) return undefined;
     this.size -= 1;
     line.servedAt = turn;
-    if (line.waiting.length > 0) this.ready.put(key, line);
-    else if (!isOfClaimed(key)) this.#othersAsked = false;
+    this.ready.delete(line);
+    if (line.waiting.length > 0) this.ready.add(line);
+    else if (!line.isOfClaimed) this.#othersAsked = false;
+    this.#forgetIfEmpty(line);
     return next;
   }
 
-  block(key: LineKey): void {
-    const line = this.ready.remove(key);
-    if (line) this.blocked.put(key, line);
+  block(line: Line): void {
+    if (this.ready.delete(line)) this.blocked.add(line);
   }
 
   /** Returns false when the line is not blocked. */
-  unblock(key: LineKey): boolean {
-    const line = this.blocked.remove(key);
-    if (line) this.ready.put(key, line);
-    return line !== undefined;
+  unblock(line: Line): boolean {
+    const isBlocked = this.blocked.delete(line);
+    if (isBlocked) this.ready.add(line);
+    return isBlocked;
   }
 
-  isBlockedAt(origin: number): boolean {
-    return linesOf.some((line) => this.blocked.lines.has(origin + line));
-  }
-
-  /** Returns the blocked lines of an origin, the one served longest ago first. */
-  blockedAt(origin: number): readonly LineKey[] {
-    const { lines } = this.blocked;
-    const servedAt = (key: LineKey): number => lines.get(key)?.servedAt ?? 0;
+  /** Returns the lines of an origin, the one served longest ago first. */
+  linesAt(origin: number): readonly Line[] {
     return linesOf
-      .map((line) => origin + line)
-      .filter((key) => lines.has(key))
-      .toSorted((one, other) => servedAt(one) - servedAt(other));
+      .map((line) => this.#lines.get(origin + line))
+      .filter((line) => line !== undefined)
+      .toSorted((one, other) => one.servedAt - other.servedAt);
   }
 
   /** Remembers that a hint was dropped. `lacking`: its line is full, and lacks the hint as long as the line goes on. */
-  drop(key: LineKey, lacking: boolean): void {
+  drop(line: Line | undefined, lacking: boolean): void {
     this.#droppedSince = true;
-    if (lacking && !this.#lacking.has(key)) this.#lacking.set(key, 0);
-    if (!this.blocked.lines.has(key)) this.#othersAsked = false;
+    if (line && lacking) line.takenSince ??= 0;
+    if (!line || !this.blocked.lines.has(line)) this.#othersAsked = false;
   }
 
   /** Drops the last hint of a blocked line that is longer than `min`. Returns false when none of the first `looks` lines is. */
   dropLast(min: number, looks: number): boolean {
     let left = looks;
-    for (const [key, { waiting }] of this.blocked.lines) {
+    for (const line of this.blocked.lines) {
       if (left-- === 0) return false;
-      if (isOfClaimed(key) || waiting.length <= min) continue;
-      waiting.pop();
+      if (line.isOfClaimed || line.waiting.length <= min) continue;
+      line.waiting.pop();
       this.size -= 1;
-      this.drop(key, true);
+      this.drop(line, true);
       return true;
     }
     return false;
   }
 
-  /** Counts a hint taken from a line. Returns how many were taken since the store was asked for the hints that the line lacks. */
-  countTaken(key: LineKey): number | undefined {
-    const taken = this.#lacking.get(key);
-    if (taken === undefined) return undefined;
-    this.#lacking.set(key, taken + 1);
-    return taken + 1;
-  }
-
   /** Returns what to pull. Lines that lack hints and have given `overdueAt` since are pulled, too. */
   ask(overdueAt: number): Drained {
-    const overdue = new Set<number>();
-    for (const [key, taken] of this.#lacking) if (taken >= overdueAt) overdue.add(originOf(key));
+    const lines = [...this.#lines.values()].filter(({ isOfClaimed }) => !isOfClaimed);
+    const isOverdue = ({ takenSince = 0 }: Line): boolean => takenSince >= overdueAt;
+    const overdue = new Set(lines.filter(isOverdue).map(({ origin }) => origin));
     const except = new Set<number>();
     const known = new Set<MessageId>();
-    for (const { lines } of [this.ready, this.blocked]) {
-      for (const [key, { waiting }] of lines) {
-        if (isOfClaimed(key)) continue;
-        if (!overdue.has(originOf(key))) except.add(originOf(key));
-        else for (const each of waiting) if (isHint(each)) known.add(each.id);
-      }
+    for (const { origin, waiting } of lines) {
+      if (overdue.has(origin)) for (const { id } of waiting.filter(isHint)) known.add(id);
+      else if (waiting.length > 0) except.add(origin);
     }
-    for (const key of this.#lacking.keys())
-      if (!except.has(originOf(key))) this.#lacking.set(key, 0);
+    for (const line of lines)
+      if (line.takenSince !== undefined && !except.has(line.origin)) line.takenSince = 0;
     this.#droppedSince = false;
     return { tenant: this.tenant, except: [...except], known };
   }
@@ -185,12 +181,20 @@ export class TenantLines {
    */
   answered(except: readonly number[], isFull: boolean): boolean {
     const isCurrent = !isFull && !this.#droppedSince;
-    if (isCurrent && this.#lacking.size > 0) {
-      const excepted = new Set(except);
-      for (const key of this.#lacking.keys())
-        if (!excepted.has(originOf(key))) this.#lacking.delete(key);
+    const excepted = new Set(except);
+    for (const line of isCurrent ? this.#lines.values() : []) {
+      if (!excepted.has(line.origin)) line.takenSince = undefined;
+      this.#forgetIfEmpty(line);
     }
     this.#othersAsked = !isFull;
     return !isCurrent || except.length > 0;
   }
+
+  #forgetIfEmpty({ isHeavy, isOfClaimed, origin, takenSince, waiting }: Line): void {
+    if (waiting.length > 0 || takenSince !== undefined) return;
+    this.#lines.delete(origin + (isHeavy ? heavyLine : 0) + (isOfClaimed ? claimedLine : 0));
+  }
 }
+
+const keyOf = (origin: number, bytes: number | undefined): number =>
+  countedBytes(bytes) > 0 ? origin + heavyLine : origin;

@@ -9,9 +9,6 @@ import {
 } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, aPolicy, aTenant } from "@posthaste/testing";
-import { expectAllGivenBack } from "@posthaste/testing/give-back";
-import { BodyBytes, countedBytes } from "./body-bytes.ts";
-import { Slots } from "./slots.ts";
 import {
   elsewhere,
   hint,
@@ -28,84 +25,6 @@ import {
 const mebibyte = 1024 * 1024;
 const ok = anAnswer(200);
 const other = tenantId("other");
-
-describe("bytes of bodies in flight", () => {
-  it("count heavy bodies only; a body of unknown size counts as a mebibyte", () => {
-    expect([0, 32 * 1024, 32 * 1024 + 1, undefined].map(countedBytes)).toEqual([
-      0,
-      0,
-      32 * 1024 + 1,
-      mebibyte,
-    ]);
-  });
-
-  it("have a bound and shares, of a tenant and of an address, whatever its names are", () => {
-    const slots = new Slots({ shortMax: 100, perOriginMax: 100, waitingMax: 100 });
-    for (const [origin, address] of [
-      [1, "one"],
-      [2, "one"],
-      [3, "two"],
-    ] as const)
-      slots.locate(slots.take(aTenant, origin), aTenant, address);
-    const bytes = new BodyBytes(64, slots);
-    const taken = [1, 2].map((origin) => bytes.take(aTenant, origin, 16));
-
-    expect(taken).toEqual([1, 2].map(() => ({ tenant: aTenant, bytes: 16, address: "one" })));
-    expect([1, 2, 3].map((origin) => bytes.fit(aTenant, origin, 16))).toEqual([false, false, true]);
-    bytes.take(aTenant, 3, 16);
-    expect([bytes.fit(aTenant, 3, 1), bytes.fit(other, 4, 12), bytes.fit(other, 4, 17)]).toEqual([
-      false,
-      true,
-      false,
-    ]);
-    for (const counted of taken) if (counted) bytes.free(counted);
-    expect(bytes.fit(aTenant, 1, 16)).toBe(true);
-  });
-
-  it("count for the address as soon as a call has found it", () => {
-    const slots = new Slots({ shortMax: 100, perOriginMax: 100, waitingMax: 100 });
-    const bytes = new BodyBytes(64, slots);
-    const counted = bytes.take(aTenant, 1, 40);
-    slots.locate(slots.take(aTenant, 1), aTenant, "one");
-
-    expect(bytes.fit(aTenant, 1, 8)).toBe(true);
-    if (counted) bytes.locate(counted, "one");
-    expect(bytes.fit(aTenant, 1, 8)).toBe(false);
-    if (counted) bytes.free(counted);
-    expect(bytes.inFlight).toBe(0);
-  });
-
-  it("let the first body pass, however large, and light ones always", () => {
-    const bytes = new BodyBytes(8, { addressOf: () => undefined });
-
-    expect(bytes.fit(aTenant, 1, 100)).toBe(true);
-    bytes.take(aTenant, 1, 100);
-    expect(bytes.fit(other, 2, 1)).toBe(false);
-    expect(bytes.fit(aTenant, 1, 0)).toBe(true);
-    expect(bytes.take(aTenant, 1, 0)).toBeUndefined();
-    bytes.free({ tenant: aTenant, address: undefined, bytes: 100 });
-    expect(bytes.inFlight).toBe(0);
-  });
-
-  it("are all free again, in whatever order they are given back", async () => {
-    await expectAllGivenBack(() => {
-      const bytes = new BodyBytes(100, {
-        addressOf: (_, origin) => (origin === 3 ? undefined : `address ${origin}`),
-      });
-      const take = (tenant: TenantId, origin: number, size: number) => () => {
-        if (!bytes.fit(tenant, origin, size)) return undefined;
-        const counted = bytes.take(tenant, origin, size);
-        if (!counted) return undefined;
-        bytes.locate(counted, "told by its call");
-        return { giveBack: () => bytes.free(counted) };
-      };
-      const takes = [aTenant, other].flatMap((tenant) =>
-        [1, 2, 3].flatMap((origin) => [take(tenant, origin, 3), take(tenant, origin, 20)]),
-      );
-      return { takes, held: () => bytes.inFlight };
-    });
-  });
-});
 
 const urlOf = (n: number): string => `https://host-${n}.example/`;
 

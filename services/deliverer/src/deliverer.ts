@@ -1,7 +1,8 @@
 /**
- * The deliverer: claim → call → settle. The parts share the lines of waiting messages, the permits to call, and the
- * attempts that run. claiming.ts claims messages, calls.ts makes the calls, leases.ts keeps the leases, settling.ts
- * writes the outcomes. Publishes of this process come in by local.ts, messages that gateways named by named.ts.
+ * The deliverer: claim → call → settle. A message that is due waits in a line (lines/) for a permit to call (permits/),
+ * unless one is free. Messages are claimed for their permits, or come claimed from a publish of this process or from
+ * gateways (claiming/). calls/ makes the calls, attempts/ keeps the running attempts and their leases, settling/
+ * writes the outcomes.
  *
  * (1) Every call has a slot. Messages that their inserts claimed wait for one in line, in turns with the hints of
  *     their origin (ADR 183).
@@ -11,27 +12,25 @@
  *     claiming stops while too many outcomes, or bytes of answers, wait to be written.
  */
 import { type Owner, type TenantId } from "@posthaste/domain";
-import { type Hint, type LocalDelivery, noTelemetry, type Telemetry } from "@posthaste/ports";
-import { Acceptance, type AcceptancePorts } from "./acceptance.ts";
-import { Attempts } from "./attempts.ts";
-import { type CallParts, type CallPorts, Calls } from "./calls.ts";
-import { Claiming } from "./claiming.ts";
-import { Leases } from "./leases.ts";
-import { Lines } from "./lines.ts";
-import { Local } from "./local.ts";
-import { Named } from "./named.ts";
-import { type PermitOptions, Permits } from "./permits.ts";
-import { Presence } from "./presence.ts";
-import { Settling, type SettlingParts, type SettlingPorts } from "./settling.ts";
-
-export type DelivererPorts = SettlingPorts &
-  CallPorts &
-  AcceptancePorts & { readonly telemetry?: Telemetry };
+import { type Hint, type LocalDelivery, noTelemetry } from "@posthaste/ports";
+import { Acceptance } from "./attempts/acceptance.ts";
+import { Attempts } from "./attempts/attempts.ts";
+import { type CallOptions, Calls } from "./calls/calls.ts";
+import { Claiming } from "./claiming/claiming.ts";
+import { Leases } from "./attempts/leases.ts";
+import { Lines } from "./lines/lines.ts";
+import { Local } from "./claiming/local.ts";
+import { Named } from "./claiming/named.ts";
+import { type DelivererPorts } from "./ports.ts";
+import { type PermitOptions, Permits } from "./permits/permits.ts";
+import { Presence } from "./claiming/presence.ts";
+import { type OnFailed } from "./settling/report.ts";
+import { Settling } from "./settling/settling.ts";
 
 export type DelivererOptions = PermitOptions &
-  Pick<CallParts, "compose" | "inlineHistoryBytesMax"> &
-  Pick<SettlingParts, "failed"> & {
+  CallOptions & {
     readonly owner: Owner;
+    readonly failed?: OnFailed;
     /**
      * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost,
      * and their messages would wait for their alarms. Absent if the store rings all due messages at its own start.
@@ -43,22 +42,21 @@ export type DelivererOptions = PermitOptions &
 
 /** Makes the parts in the order of their dependencies. `goOn` is called when waiting messages may have their turn. */
 function wire(ports: DelivererPorts, options: DelivererOptions, goOn: () => void) {
-  const { failed, owner } = options;
-  const { telemetry = noTelemetry } = ports;
-  const { tracer } = telemetry;
+  const { failed, isBusy, owner } = options;
+  const { clock, telemetry = noTelemetry } = ports;
   const lines = new Lines(goOn);
   const permits = new Permits(ports, options, lines);
   const attempts = new Attempts(ports.bus, lines, permits);
-  const acceptance = new Acceptance(ports, tracer);
-  const shared = { owner, lines, permits, attempts, acceptance };
-  const settling = new Settling(ports, { ...shared, telemetry, failed });
-  const presence = new Presence(ports, { ...shared, settling, isBusy: options.isBusy });
+  const acceptance = new Acceptance(ports, telemetry.tracer);
+  const shared = { owner, telemetry, lines, permits, attempts, acceptance };
+  const settling = new Settling(ports, { ...shared, failed });
+  const presence = new Presence(ports, { ...shared, settling, isBusy });
   const leases = new Leases(ports, { ...shared, settling, presence });
-  const calls = new Calls(ports, { ...options, tracer, leases, settling });
-  const claiming = new Claiming(ports, { ...shared, tracer, leases, calls, presence, settling });
-  const local = new Local(ports.clock, { ...shared, claiming });
-  const named = new Named(ports.clock, { ...shared, telemetry, claiming });
-  return { ...shared, telemetry, settling, presence, leases, calls, claiming, local, named };
+  const calls = new Calls(ports, { ...options, telemetry, leases, settling });
+  const claiming = new Claiming(ports, { ...shared, leases, calls, presence, settling });
+  const local = new Local(clock, { ...shared, claiming });
+  const named = new Named(clock, { ...shared, claiming });
+  return { ...shared, settling, presence, leases, calls, claiming, local, named };
 }
 
 export class Deliverer {

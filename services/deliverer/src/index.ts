@@ -1,4 +1,5 @@
-export { type Compose, createCompose } from "./compose.ts";
-export { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
-export { type FailedAttempt } from "./report.ts";
-export { type SlotBounds, slotBounds } from "./slots.ts";
+export { type Compose, createCompose } from "./calls/compose.ts";
+export { Deliverer, type DelivererOptions } from "./deliverer.ts";
+export { type DelivererPorts } from "./ports.ts";
+export { type FailedAttempt } from "./settling/report.ts";
+export { type SlotBounds, slotBounds } from "./permits/slots.ts";

@@ -43,11 +43,13 @@ import {
   virtualClock,
   withOwnTimers,
 } from "@posthaste/testing";
-import { Acceptance } from "./acceptance.ts";
-import { Attempts } from "./attempts.ts";
-import { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
-import { Lines } from "./lines.ts";
-import { type Freed, Permits } from "./permits.ts";
+import { Acceptance } from "./attempts/acceptance.ts";
+import { Attempts } from "./attempts/attempts.ts";
+import { Deliverer, type DelivererOptions } from "./deliverer.ts";
+import { Lines } from "./lines/lines.ts";
+import { type SharedParts } from "./parts.ts";
+import { type DelivererPorts } from "./ports.ts";
+import { type Freed, Permits } from "./permits/permits.ts";
 
 export type Ports = DelivererPorts &
   RecordPorts & {
@@ -178,12 +180,14 @@ export function permitsOver(
   return new Permits(ports, { slots, bodyBytesMax: 8 * 1024 * 1024 }, lines);
 }
 
-/** Returns the parts from which the rest of a deliverer is made, over these ports. */
-export function wired(ports: Ports, slots?: DelivererOptions["slots"]) {
+/** Returns the parts that the rest of a deliverer shares, over these ports. */
+export function wired(ports: Ports): SharedParts {
+  const telemetry = noTelemetry;
   const lines = new Lines(() => undefined);
-  const permits = permitsOver(ports, lines, slots);
+  const permits = permitsOver(ports, lines);
   const attempts = new Attempts(ports.bus, lines, permits);
-  return { lines, permits, attempts, acceptance: new Acceptance(ports, noTelemetry.tracer) };
+  const acceptance = new Acceptance(ports, telemetry.tracer);
+  return { owner: owner("here"), telemetry, lines, permits, attempts, acceptance };
 }
 
 export async function startDeliverer(

@@ -13,7 +13,6 @@ import {
   type Roster,
   type RunStore,
   type Sender,
-  type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
 

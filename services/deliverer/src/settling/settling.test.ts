@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { limits, type Outcome, owner, settleAttempt } from "@posthaste/domain";
-import { noTelemetry, type Records, type Settled } from "@posthaste/ports";
+import { limits, type Outcome, settleAttempt } from "@posthaste/domain";
+import { type Records, type Settled } from "@posthaste/ports";
 import {
   aCallbackPlan,
   aClaimedRecord,

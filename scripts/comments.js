@@ -91,7 +91,7 @@ function unlisted(index, listed) {
     .map((file) => `${index} does not lead to ${file}`);
 }
 
-/** Returns links that are broken. A link names a file or folder of this repository, and a heading as GitHub and the site name it. */
+/** Returns the broken links. A link names a file or folder of this repository, and a heading as GitHub and the site name it. */
 function deadLinks(file) {
   return linksOf(read(file))
     .filter(({ target }) => !isExternal(target) && !isThere(target, file))

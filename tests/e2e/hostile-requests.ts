@@ -1,5 +1,5 @@
 /**
- * Makes requests to management that must be refused, from docs/openapi.json: each is valid except for one thing.
+ * Makes requests to management that must be refused, from docs/openapi.json: each is valid except for one fault.
  * Requests are bytes, since no HTTP client would send most of them.
  */
 import { readFileSync } from "node:fs";

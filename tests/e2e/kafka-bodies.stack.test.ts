@@ -19,7 +19,7 @@ beforeAll(async () => {
   services = await startServices({
     stores,
     room,
-    // The second gateway keeps bodies out. The services that hear of ends add none.
+    // The second gateway keeps bodies out. The services that receive the ends of messages add none.
     counts: { gateway: 2, "callback-dispatcher": 0, "workflow-log": 0 },
     env: { POSTHASTE_LOG_LEVEL: "warn", POSTHASTE_KAFKA_PARTITIONS: "2" },
     envOf: (service, number) =>

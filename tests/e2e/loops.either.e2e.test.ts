@@ -1,4 +1,4 @@
-/** Tests loops (docs/design/delivery#loops): a message that comes back is counted, and stopped. */
+/** Tests loops (docs/design/delivery#loops): a message that returns is counted, and stopped. */
 import { describe, expect, it } from "@jest/globals";
 import { eventually, type Reply } from "./client.ts";
 import { type Arrival } from "./destination.ts";

@@ -99,7 +99,7 @@ const secretsOf = (estate: Estate): readonly string[] => [
   estate.indexReadOnlyToken,
 ];
 
-/** Fills in the other tenant's things. */
+/** Fills in the names and ids of the other tenant. */
 const filled = (path: string): string =>
   path
     .replace("{destination}", destination.url("/stranger"))

@@ -78,7 +78,7 @@ it("an older process delivers the records that it understands, and leaves queues
   );
   for (let turn = 0; turn < turns; turn++)
     await client.post(`/v2/enqueue/orders/${destination.url("/turn")}`, {}, String(turn));
-  // Work that only the older processes hear of, or would ring, waits until they are gone.
+  // Work of which only the older processes get a hint, or which they would ring, waits until they have ended.
   await eventually(
     async () => endpoint.deliveries("/run").length,
     (deliveries) => deliveries > 0,

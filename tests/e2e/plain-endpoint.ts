@@ -1,4 +1,4 @@
-/** An endpoint of runs that has no SDK, and what a caller without one asks. Uses the server and destination of the suite. */
+/** An endpoint of runs that has no SDK, and the requests of a caller without one. Uses the server and destination of the suite. */
 import { expect } from "@jest/globals";
 import { eventually, type Reply } from "./client.ts";
 import { type Arrival } from "./destination.ts";

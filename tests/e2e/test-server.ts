@@ -6,7 +6,7 @@ export type Settings = {
   readonly env?: Readonly<Record<string, string>>;
   /** A read-only token of the first development user. */
   readonly readOnlyToken?: string;
-  /** Starts own processes where suites share some: to judge all that they print, or since the suite would disturb the rest. */
+  /** Starts own processes where suites share some: to check all that they print, or since the suite would disturb the rest. */
   readonly ownProcesses?: boolean;
 };
 

@@ -45,7 +45,7 @@ afterAll(async () => {
   await destination.stop();
 });
 
-/** For the first message the log hears of its attempts only. The log hears of a publish only if no deliverer could be named. */
+/** The log gets only the attempts of the first message. It gets a publish only if no deliverer could be named. */
 describe.each<{ name: string; path: string; from: Incoming; headers: Record<string, string> }>([
   { name: "may be named", path: "/journey", from: incoming, headers: {} },
   {

@@ -222,7 +222,7 @@ describe("a successful answer without the mark of a workflow", () => {
 
     const errorsOf = (run: Json | undefined): readonly Json[] =>
       (rowsOf(run).at(-1)?.["errors"] ?? []) as readonly Json[];
-    // Over six services the log hears of the run's end and of its attempts in any order.
+    // Over six services the log gets the run's end and its attempts in any order.
     const failed = await eventually(
       () => logged(id),
       (run) => run?.["workflowState"] === "RUN_FAILED" && errorsOf(run).length === 2,

@@ -150,7 +150,7 @@ describe("while Kafka is away", () => {
   });
 });
 
-/** A round of standing by asks about ten times, once a second. */
+/** A round of the standby calls the store about ten times, once a second. */
 const callsPerSecondMax = 40;
 const callsPerMessageMax = 5;
 

@@ -243,7 +243,7 @@ function deliverer(making: Making, life: Life): Deliverer {
   return made;
 }
 
-/** A deliverer in a process of its own, which stands by for the schedulers. */
+/** A deliverer in a process of its own, with a standby for the schedulers. */
 function delivererApart(making: Making, life: Life): Runnable {
   const local = deliverer(making, life);
   const standby = new Standby(portsOf(making, life), (hints) => local.hear(hints));

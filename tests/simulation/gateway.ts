@@ -144,7 +144,7 @@ export function simulatedGateway(node: string, ports: Ports) {
     wait: (command: WaitCommand) => placeWait(parts, command),
     notify: async (tenant: TenantId, eventId: string, body: Uint8Array) =>
       notified(await works.notifyEvent({ ...visitOf(tenant, { eventId }), body })),
-    /** Resolves to undefined when the event was neither told nor kept, which the answer on the wire does not say. */
+    /** Resolves to undefined when the event neither ended a wait nor was kept, which the answer on the wire does not say. */
     notifyRun: async (address: RunAddress, event: string, body: Uint8Array) => {
       const notified = await notifyRun(parts, address, event, body, true);
       if (typeof notified === "string") return undefined;
@@ -230,7 +230,7 @@ const visitOfRun = ({ createdAt, id, tenant }: RunAddress) =>
 
 const aReadPermit = { isTaken: () => true } as ReadPermit;
 
-/** Throws for a fault, unless another client has removed the thing asked for. */
+/** Throws for a fault, unless another client has removed the requested item. */
 function doneOrGone(answer: unknown): void {
   if (isFault(answer) && answer.fault !== "not_found") throw new Error(answer.text);
 }

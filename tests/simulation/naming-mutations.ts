@@ -135,7 +135,7 @@ const withState = (record: Named, state: Partial<Named["state"]>): Named => ({
   state: { ...record.state, ...state },
 });
 
-/** Changes the records in hints as a process hears them. */
+/** Changes the records in hints as a process receives them. */
 const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts => ({
   ...ports,
   bus: otherwise(ports.bus, {

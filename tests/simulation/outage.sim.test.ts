@@ -43,7 +43,7 @@ const tickMs = 100;
 /** One message in a hundred has a callback. */
 const callbackEvery = 100;
 const latenessMsMax = 2_000;
-/** The time of one publish of facts once the bus is back, and the time until any event is heard. */
+/** The time of one publish of facts once the bus is back, and the time until any event is handled. */
 const factsMs = 20;
 const hopMs = 5;
 /** Two batches of a ring at once, of the scheduler and of the standby, and the messages delivered meanwhile. */

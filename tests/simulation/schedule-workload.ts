@@ -180,7 +180,7 @@ export function scheduleWorkload(
     },
   };
 
-  /** S2: holds whatever went wrong before. */
+  /** S2: holds after any fault. */
   function checkTimely(schedule: Schedule): void {
     const { next = Infinity, pending = Infinity, isPaused } = schedule;
     const due = Math.min(pending, isPaused ? Infinity : next);

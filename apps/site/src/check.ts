@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { filesOf } from "./serve.ts";
 
-/** Returns a line for each link within the site, which is under `base`, that is broken. */
+/** Returns a line for each broken link within the site, which is under `base`. */
 export function deadLinksOf(folder: string, base: string): readonly string[] {
   const anchors = new Map<string, ReadonlySet<string>>();
   const anchorsAt = (file: string): ReadonlySet<string> => {

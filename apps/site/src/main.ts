@@ -32,7 +32,7 @@ const app = dirname(import.meta.dirname);
 const root = resolve(app, "../..");
 /** Under the app, where pages find its packages. */
 const dist = join(app, "dist");
-/** A link that is broken is often on every page. */
+/** A broken link is often on every page. */
 const deadLinksShown = 50;
 
 const { values: asked } = parseArgs({

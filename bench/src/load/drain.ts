@@ -17,7 +17,7 @@ export type Counts = {
 };
 
 const pollMs = 5;
-/** Long enough for a duplicate that follows at once. A later one is a stray and fails the run as well. */
+/** Long enough for a duplicate that follows at once. A later duplicate is reported as unexpected, and fails the run as well. */
 const duplicateMs = 50;
 
 export async function drained(books: Books, book: Book, drainMsMax = 30_000): Promise<Counts> {

@@ -83,7 +83,7 @@ async function run(stage: Stage): Promise<Findings> {
 
 const nextMinute = (): number => (Math.floor(Date.now() / minuteMs) + 1) * minuteMs;
 
-/** Returns the microseconds from one slot to the next, as a scheduler asks for them. */
+/** Returns the microseconds that a scheduler takes to compute the next slot. */
 function slotMicros(text: string): number {
   const cron = parseCron(text);
   if (isFault(cron)) throw new Error(cron.text);

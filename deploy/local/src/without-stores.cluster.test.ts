@@ -1,4 +1,4 @@
-/** Tests the services without stores: each says what is missing, and ends when asked to. */
+/** Tests the services without stores: each names the missing stores, and ends on a signal. */
 import { expect, it, jest } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, loopback } from "./process/ports.ts";

@@ -382,9 +382,9 @@ export interface Operations {
     answer:
       | CancelDryRun
       | {
-          /** Present if a bulk action goes on: how many matched */
+          /** Present if a bulk action continues the call: how many matched */
           cancelled: number;
-          /** Present if a bulk action goes on: its id */
+          /** Present if a bulk action continues the call: its id */
           actionId?: string;
         };
   };

@@ -8,7 +8,7 @@ type EventQuery = Operations["listEvents"]["query"];
 /** `fromDate` begins at that time instead of now. */
 export type FollowQuery = Omit<EventQuery, "cursor" | "order" | "toDate" | "wait">;
 export type FollowOptions = Pick<CallOptions, "signal"> & {
-  /** How long a server that is away is asked again before the call rejects. Default 60 s. */
+  /** How long a call is repeated while the server is away, before it rejects. Default 60 s. */
   readonly patienceMs?: number;
 };
 

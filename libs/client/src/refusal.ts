@@ -11,7 +11,7 @@ export type Failure = {
   readonly code: FailureCode;
   /** Undefined when there was no answer. */
   readonly status?: number;
-  /** The wait that the server asks for. */
+  /** The wait that the server requests. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 };

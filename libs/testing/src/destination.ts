@@ -1,5 +1,5 @@
 /**
- * A destination on 127.0.0.1 that answers as it is told, byte by byte if necessary, and keeps the requests. It speaks
+ * A destination on 127.0.0.1 with answers of the test, byte by byte if necessary, which keeps the requests. It speaks
  * just enough HTTP/1.1 to find the end of a request with a Content-Length.
  */
 import { createServer, type Socket } from "node:net";

@@ -79,7 +79,7 @@ async function filled({ takes }: Taking): Promise<readonly (boolean | undefined)
 /** Lets all code continue that waits for a promise. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Returns work that holds a thing until it is told to end. `run` begins the work when it is let in. */
+/** Returns work that holds a thing until the test ends it. `run` begins the work when it is admitted. */
 export function heldByWork(run: (work: () => Promise<void>) => Promise<unknown>): Required<Taken> {
   const end = Promise.withResolvers<void>();
   let isHeld = false;

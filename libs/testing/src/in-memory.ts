@@ -25,6 +25,6 @@ const partsOver = (clock: ReturnType<typeof virtualClock>) => ({
   clock,
   random: seededRandom(1),
   log: recordingLog(),
-  // Commits come in the turn that asked for them, so that no time passes until all effects of a step have happened.
+  // Commits come in the turn of their calls, so that no time passes until all effects of a step have happened.
   schedule: queueMicrotask,
 });

@@ -65,7 +65,7 @@ async function bytesOf(req: IncomingMessage): Promise<number | undefined> {
 
 export type Behaviour = { readonly status: number; readonly delayMs: number };
 
-/** Returns the behaviour that a path asks for. Ignores unknown segments. */
+/** Returns the behaviour that a path selects. Ignores unknown segments. */
 export function behaviourOf(target: string, retried: number): Behaviour {
   const [path = ""] = target.split("?");
   const segments = path.split("/");

@@ -1,4 +1,4 @@
-/** The requirements of a standalone on its host: checks each, and says what is wrong and how to repair it. */
+/** The requirements of a standalone on its host: checks each, and says how to repair a fault. */
 import { execFile } from "node:child_process";
 import {
   closeSync,

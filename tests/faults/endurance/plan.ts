@@ -52,7 +52,7 @@ export function leavesOf(victim: Victim, way: Way, isFirst: boolean): readonly L
     case "mongodb":
       return isFirst ? ["refuse", "repeat"] : [];
     case "redis":
-      // The replica may not have heard of the last claims.
+      // The replica may not have received the last claims.
       return isFirst ? ["refuse deduplicated", "forget"] : [];
     case "kafka":
       return [];

@@ -1,6 +1,6 @@
 /**
  * The journal of a run: written from the outside, and the only basis of its verdict. The servers under test never see it. All times are
- * Unix milliseconds by the one clock of the process that publishes, receives and breaks things.
+ * Unix milliseconds by the one clock of the process that publishes, receives and injects faults.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

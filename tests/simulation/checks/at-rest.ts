@@ -98,14 +98,14 @@ export async function atRest(
       if (held > 0) history.violate("C20", `${life.name} still holds ${held} permits of ${tenant}`);
     }
   for (const { name, life } of nodes) {
-    // The deliverer has two timers for standing by and for its roster entry; the rest watch over running attempts.
+    // The deliverer has two timers for its standby and for its roster entry; the others are for running attempts.
     if (name.startsWith("deliverer") && life && life.timers > 2)
       history.violate("C20", `${life.name} still has ${life.timers} timers`);
   }
   await checkTombstones(history, backend);
 }
 
-/** I5: a derived id is not made again for a day, although its record is gone. */
+/** I5: a derived id is not made again for a day, although its record was removed. */
 async function checkTombstones(history: History, backend: Backend): Promise<void> {
   for (const [id, [life]] of history.lives) {
     if (!life || !isDerived(id)) continue;

@@ -68,7 +68,7 @@ function checkCalled(history: History, life: Life, first: Exchange | undefined):
 
 /**
  * Reports whether a process is on the message's way: it accepts the message, is named for it, rings it, or calls it.
- * If no deliverer is named, any may hear of the message.
+ * If no deliverer is named, any may receive the hint.
  */
 function isOnItsWay({ node, record }: Life, other: string, caller: string | undefined): boolean {
   if (other === node || other === caller) return true;
@@ -115,7 +115,7 @@ const isTroubled = ({ faults }: History, { from, to, isConcerned, but = [] }: Tr
       (fault.node === undefined || isConcerned(fault.node)),
   );
 
-/** Reports whether a bus has gone away and some process may not have noticed. */
+/** Reports whether the bus is away and some process may not have noticed. */
 const isUnnoticed = ({ faults }: History, { from, to }: Window): boolean =>
   faults.some(
     ({ kind, ...fault }) =>

@@ -16,7 +16,7 @@ export type Rows = {
   /** Returns undefined for a record that this build does not understand. */
   readonly find: (id: MessageId) => MessageRecord | undefined;
   readonly add: (record: MessageRecord, place: number) => void;
-  /** Does nothing when the record is gone. */
+  /** Does nothing when the record was removed. */
   readonly change: (id: MessageId, next: MessageRecord) => void;
   readonly remove: (id: MessageId) => void;
   /** The records that have an alarm, in no order. */

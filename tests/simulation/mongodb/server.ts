@@ -104,7 +104,7 @@ export class Server {
     return returned === "after" ? after : document;
   }
 
-  /** Resolves to the number of documents that met the filter. */
+  /** Resolves to the number of documents that matched the filter. */
   async #make(
     collection: string,
     kind: string,
@@ -226,7 +226,7 @@ class Documents {
   }
 }
 
-/** Reports whether only a document with the field meets the test. */
+/** Reports whether only a document with the field passes the test. */
 const isPresence = (name: string, test: unknown): boolean =>
   !name.includes(".") &&
   !name.startsWith("$") &&

@@ -46,7 +46,7 @@ export async function simulateRuns(options: SimulationOptions): Promise<Simulate
   return stage.close(history.runs.changes.size);
 }
 
-/** R6: everything that an active run waits for comes, and the run that has invoked it is told of its end. */
+/** R6: everything that an active run waits for comes, and the run that has invoked it gets its end. */
 async function openRuns({ runs }: History, backend: Backend): Promise<readonly string[]> {
   const open: Run[] = [];
   for (const [change] of runs.changes.values()) {

@@ -19,7 +19,7 @@ export type SimulatedBus = {
 
 type Member = {
   readonly life: Life;
-  /** The partition whose events the member hears, as long as the process lives. */
+  /** The partition whose events the member receives, as long as the process lives. */
   readonly partition: number;
   readonly shards: ReadonlySet<number> | undefined;
   readonly hear: (events: readonly unknown[]) => Promise<void>;
@@ -96,7 +96,7 @@ export function simulatedBus(
         if (isMoved) history.fault("hint", undefined, world.now, world.now);
         const any = members[chance.integer(0, Math.max(0, members.length - 1))];
         const member = isMoved ? any : (addressed ?? any);
-        // The processes that would hear it have all left, or have not joined yet.
+        // The processes that would receive it have all left, or have not joined yet.
         if (!member) history.fault("hint", undefined, world.now, world.now);
         else member.life.deliver(() => void member.hear([event]).catch(() => undefined));
       });
@@ -135,7 +135,7 @@ export function simulatedBus(
     assigned?.([partition]);
     const byGroup = groups.get(topic) ?? new Map<string, Member[]>();
     groups.set(topic, byGroup);
-    // Members of a topic hear the events published to it, so the types match.
+    // Members of a topic receive the events published to it, so the types match.
     const joined: Member = {
       ...member,
       partition,

@@ -91,7 +91,7 @@ export class SimulatedNode {
     world.trace(`${life.name} starts`);
     const runnable = this.#compose(life);
     this.#runnable = runnable;
-    // A start that meets a fault is tried again, as a supervisor of processes does.
+    // A start that fails is tried again, as a supervisor of processes does.
     runnable.start().catch(() => this.crash("its start failed"));
   }
 
@@ -255,7 +255,7 @@ export class Life {
     });
   }
 
-  /** Makes one call over the wire; a process that dies never hears of it. */
+  /** Makes one call over the wire; a process that dies never gets the answer. */
   call<T>(
     operation: string,
     effect: () => Promise<T>,

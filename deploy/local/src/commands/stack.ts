@@ -1,4 +1,4 @@
-/** `npm run stack`: runs the stores and the six services until told to end. Prints each change of a process in one line. */
+/** `npm run stack`: runs the stores and the six services until it is stopped. Prints each change of a process in one line. */
 import { type Asked } from "../arguments.ts";
 import { type Catcher, openCatcher } from "../catcher.ts";
 import { preferredPort } from "../process/ports.ts";

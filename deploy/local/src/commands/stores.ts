@@ -1,4 +1,4 @@
-/** `npm run stack -- stores`: runs only the stores until told to end, then removes their data. */
+/** `npm run stack -- stores`: runs only the stores until it is stopped, then removes their data. */
 import { type Asked } from "../arguments.ts";
 import { exitCodeFor, startStores, suffices } from "../stores.ts";
 import { removeStoresFile, writeStoresFile } from "../stores-file.ts";

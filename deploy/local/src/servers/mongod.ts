@@ -91,7 +91,7 @@ async function startMember(
   const parameters = {
     enableTestCommands: 1,
     diagnosticDataCollectionEnabled: false,
-    // Default: a member that is told to end waits 15 s for its clients to find another.
+    // By default a member that is stopped waits 15 s for its clients to find another.
     shutdownTimeoutMillisForSignaledShutdown: 100,
   };
   const args = [

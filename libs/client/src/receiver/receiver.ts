@@ -82,7 +82,7 @@ const statuses = { refused: 401, tooLarge: 413, failed: 500, comeBack: 503, nonR
 const toleranceDefault = 30;
 const bodyBytesMaxDefault = 16 * 1024 * 1024;
 const underwaySecondsDefault = 60;
-/** The delay asked for when another attempt is still running. */
+/** The delay of the next attempt when another is still running. */
 const comeBackSeconds = 5;
 const claimEveryMs = 200;
 

@@ -81,8 +81,8 @@ type MessageJson = JsonOf<typeof messageSchema>;
 
 const cancelledSchema = z.object({ cancelled: z.int() });
 const cancelledInBulkSchema = z.object({
-  cancelled: z.int().describe("Present if a bulk action goes on: how many matched"),
-  actionId: z.string().optional().describe("Present if a bulk action goes on: its id"),
+  cancelled: z.int().describe("Present if a bulk action continues the call: how many matched"),
+  actionId: z.string().optional().describe("Present if a bulk action continues the call: its id"),
 });
 
 const dryRunSchema = z

@@ -1,6 +1,6 @@
 /**
  * The contract of `RunStore`: a change of a run is one write, decided on the head as the change before left it; a
- * delivery carries the history up to its own entry, whatever came since.
+ * delivery carries the history up to its own entry, without later entries.
  */
 import { contract } from "./guarantee.ts";
 import { changing } from "./runs/changing.ts";

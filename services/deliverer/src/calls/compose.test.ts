@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { bodyHash, Signer } from "./signature.ts";
+import { bodyHash, Signer } from "./compose.ts";
 
 /** Characters of one byte and of two. */
 const texts = fc

@@ -41,7 +41,7 @@ import { recover, type Recovered } from "./recovery.ts";
 import { openQueueRows } from "./queues/rows.ts";
 import { openTurns } from "./queues/turns.ts";
 import { openBulkAlarms } from "./bulk-actions/alarms.ts";
-import { openRunAlarms } from "./runs/alarms.ts";
+import { openRunAlarms } from "./runs/runs.ts";
 import { openRunAttempts } from "./runs/attempts.ts";
 import { openScheduleAlarms } from "./schedules/alarms.ts";
 import { openSchedules } from "./schedules/schedules.ts";

@@ -42,29 +42,19 @@ const textOf = (value: Fixed | Moving): Text => {
   return { json, crc: crc32(json) };
 };
 
-function movingPartOf(run: Run): Moving {
-  const { state, adoption, marks, history, bytes, reached, heirs, version } = run;
-  return {
+/** Splits a head into what is fixed at the start, and what a change writes anew. */
+function split(run: Run): { readonly fixed: Fixed; readonly moving: Moving } {
+  const { state, adoption, marks, history, bytes, reached, heirs, version, ...fixed } = run;
+  const moving = {
     ...{ state, history, bytes, reached, version },
     ...(adoption && { adoption }),
     ...(marks && { marks }),
     ...(heirs && { heirs }),
   };
+  return { fixed, moving };
 }
 
-export function fixedOf({
-  state: _state,
-  adoption: _adoption,
-  marks: _marks,
-  history: _history,
-  bytes: _bytes,
-  reached: _reached,
-  heirs: _heirs,
-  version: _version,
-  ...fixed
-}: Run): Text {
-  return textOf(fixed);
-}
+export const fixedOf = (run: Run): Text => textOf(split(run).fixed);
 
 export const runFrom = (row: Row): Run =>
   requireKnownFormat({
@@ -89,7 +79,7 @@ export class HeadTexts {
 
   /** Returns the moving text of a run that is written, and keeps it. */
   movingOf(run: Run): Text {
-    const moving = movingPartOf(run);
+    const { moving } = split(run);
     const written = textOf(moving);
     this.#moving.set(written.json, moving);
     return written;

@@ -1,5 +1,6 @@
 /** The RunStore port. Head, parts and records of one change are one transaction. */
 import { crc32 } from "node:zlib";
+import { type DatabaseSync } from "node:sqlite";
 import {
   awaitedEvents,
   isActive,
@@ -19,7 +20,9 @@ import {
   type RunStore,
   type RunWrite,
   type StartedRun,
+  type Log,
 } from "@posthaste/ports";
+import { type Alarms, openAlarms } from "../database/alarms.ts";
 import { integer, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
 import { isKnownFormat } from "../messages/records.ts";
@@ -150,15 +153,16 @@ function openPut(store: Store, texts: HeadTexts) {
   const removeWaits = db.prepare("DELETE FROM run_waits WHERE run = ?");
   const insertWait = db.prepare("INSERT INTO run_waits (tenant, event, run) VALUES (?, ?, ?)");
 
-  const putWaits = (before: readonly string[], run: Run): void => {
+  const putRest = (
+    position: number,
+    before: readonly string[],
+    { run, parts, deliveries }: RunWrite,
+  ): void => {
     const events = awaitedEvents(run);
-    if (before.length === events.length && events.every((event, i) => event === before[i])) return;
-    const position = positionOfRun(run.root);
-    if (before.length > 0) removeWaits.run(position);
-    for (const event of events) insertWait.run(run.tenant, event, position);
-  };
-  const putRest = ({ run, parts, deliveries }: RunWrite): void => {
-    const position = positionOfRun(run.root);
+    if (before.length !== events.length || events.some((event, i) => event !== before[i])) {
+      if (before.length > 0) removeWaits.run(position);
+      for (const event of events) insertWait.run(run.tenant, event, position);
+    }
     for (const { name, rank = null, at, body, sent } of parts) {
       const how = sent ? JSON.stringify(sent) : null;
       insertPart.run(position, name, rank, at, crc32(body), how, body);
@@ -174,23 +178,15 @@ function openPut(store: Store, texts: HeadTexts) {
       const { run } = write;
       const { root, tenant, id, generation, createdAt, shard, format = 1 } = run;
       const [fixed, moving] = [fixedOf(run), texts.movingOf(run)];
+      const position = positionOfRun(root);
+      const named = [position, tenant, id, generation, createdAt];
+      const [endedAt, , wakeAt] = timesOf(run);
       const written = [fixed.json, fixed.crc, moving.json, moving.crc];
-      const times = [createdAt, endOf(run), wakeAtOf(run) ?? null];
-      const head = [
-        positionOfRun(root),
-        tenant,
-        id,
-        generation,
-        ...times,
-        shard,
-        format,
-        ...written,
-      ];
-      if (insert.run(...head).changes === 0) return false;
-      for (const term of termsOf(run)) insertTerm.run(term, createdAt, positionOfRun(root));
+      if (insert.run(...named, endedAt, wakeAt, shard, format, ...written).changes === 0)
+        return false;
+      for (const term of termsOf(run)) insertTerm.run(term, createdAt, position);
       if (inherited) copy.into(root, inherited);
-      putWaits([], run);
-      putRest(write);
+      putRest(position, [], write);
       return true;
     },
     change: (before: Run, write: RunWrite): void => {
@@ -200,8 +196,7 @@ function openPut(store: Store, texts: HeadTexts) {
       const [was, is] = [timesOf(before), timesOf(run)];
       if ([...was, ...is].every((time) => time === null)) updateText.run(json, crc, position);
       else update.run(...is, json, crc, position);
-      putWaits(awaitedEvents(before), run);
-      putRest(write);
+      putRest(position, awaitedEvents(before), write);
     },
   };
 }
@@ -231,16 +226,12 @@ function openCopy({ db }: Store) {
 }
 
 /** Returns the end, the time of the dead letter, and the alarm: the columns of indexes that a change may change. */
-const timesOf = (run: Run): readonly (number | null)[] => [
-  endOf(run),
-  dlqAtOf(run),
-  wakeAtOf(run) ?? null,
-];
-
-const endOf = ({ state }: Run): number | null => (state.kind === "active" ? null : state.endedAt);
-
-const dlqAtOf = ({ state }: Run): number | null =>
-  state.kind === "failed" && state.failure.inDlq ? state.endedAt : null;
+function timesOf(run: Run): readonly [number | null, number | null, number | null] {
+  const { state } = run;
+  const endedAt = state.kind === "active" ? null : state.endedAt;
+  const isLetter = state.kind === "failed" && state.failure.inDlq;
+  return [endedAt, isLetter ? endedAt : null, wakeAtOf(run) ?? null];
+}
 
 /** Rows removed in one transaction, during which nothing else runs. */
 const sweptAtOnce = 250;
@@ -283,3 +274,15 @@ function openSweep({ db, log }: Store) {
     return { runs: removed.length, more: removed.length === runsMax };
   };
 }
+
+export const openRunAlarms = (db: DatabaseSync, log: Log): Alarms =>
+  openAlarms(db, {
+    table: "runs",
+    key: "position",
+    columns: `id, ${headColumns}`,
+    read: (row) => {
+      const { key, root } = runFrom(row);
+      return { kind: "run", run: { key, root } };
+    },
+    damaged: (row, error) => log.error("store.damaged", { run: text(row["id"]), error }),
+  });

@@ -55,19 +55,14 @@ type Waiting = {
 };
 
 export function createAnswerLimiter(changed: Partial<AnswerLimits> = {}): AnswerLimiter {
-  const { charsMax, charsPerOwnerMax, ...counts } = { ...bounds, ...changed };
-  const { readsMax, readsPerOwnerMax, streamsMax, streamsPerOwnerMax } = counts;
-  const streams = countsByOwner();
-  const reads = countsByOwner();
-  const chars = countsByOwner();
+  const limit = { ...bounds, ...changed };
+  const streams = countsByOwner(limit.streamsMax, limit.streamsPerOwnerMax);
+  const reads = countsByOwner(limit.readsMax, limit.readsPerOwnerMax);
+  const chars = countsByOwner(limit.charsMax, limit.charsPerOwnerMax);
   // Bounded by the number of streams: each waits once.
   const waiting: Waiting[] = [];
 
-  const mayRead = (owner: string): boolean =>
-    reads.all < readsMax &&
-    reads.of(owner) < readsPerOwnerMax &&
-    chars.all < charsMax &&
-    chars.of(owner) < charsPerOwnerMax;
+  const mayRead = (owner: string): boolean => !reads.isFullFor(owner) && !chars.isFullFor(owner);
 
   async function takePermit(owner: string, hasBegun: boolean): Promise<GiveBack> {
     if (mayRead(owner)) return reads.take(owner, 1);
@@ -89,11 +84,11 @@ export function createAnswerLimiter(changed: Partial<AnswerLimits> = {}): Answer
 
   return {
     open: (owner) => {
-      if (streams.all >= streamsMax || streams.of(owner) >= streamsPerOwnerMax) return tooMany;
+      if (streams.isFullFor(owner)) return tooMany;
       const close = streams.take(owner, 1);
       let taken = 0;
       let hasBegun = false;
-      const permit = permitWhile(() => taken > 0);
+      const permit = { isTaken: () => taken > 0 } as ReadPermit;
       const withPermit = async <T>(work: (permit: ReadPermit) => Promise<T>): Promise<T> => {
         const release = await takePermit(owner, hasBegun);
         taken += 1;
@@ -125,25 +120,19 @@ export function createAnswerLimiter(changed: Partial<AnswerLimits> = {}): Answer
   };
 }
 
-const permitWhile = (isTaken: () => boolean): ReadPermit => ({ isTaken }) as ReadPermit;
-
 const tooMany = fault("overloaded", "too many long answers are being sent, come back later");
 
-function countsByOwner() {
+function countsByOwner(allMax: number, ownerMax: number) {
   const counts = new Map<string, number>();
   let all = 0;
-  const of = (owner: string): number => counts.get(owner) ?? 0;
   const add = (owner: string, n: number): void => {
     all += n;
-    const count = of(owner) + n;
+    const count = (counts.get(owner) ?? 0) + n;
     if (count > 0) counts.set(owner, count);
     else counts.delete(owner);
   };
   return {
-    get all() {
-      return all;
-    },
-    of,
+    isFullFor: (owner: string): boolean => all >= allMax || (counts.get(owner) ?? 0) >= ownerMax,
     /** Returns a function that gives the count back; calling it again does nothing. */
     take: (owner: string, n: number): GiveBack => {
       add(owner, n);

@@ -65,7 +65,7 @@ export { type waits } from "./endpoints/waits.ts";
 export { type WaitBody } from "./workflow/wait-body.ts";
 export { waiterJson } from "./workflow/waiter.ts";
 export { type restarts } from "./endpoints/restarts.ts";
-export { givenCreatedAt, givenRunId } from "./workflow/given-run.ts";
+export { givenCreatedAt, givenRunId, belongsToRun, faultOfRun } from "./workflow/run-publish.ts";
 export { failedRunJson, type FailedRunJson, type failedRuns } from "./endpoints/failed-runs.ts";
 export { type RunJson, type runLogs } from "./endpoints/run-logs.ts";
 export {
@@ -82,7 +82,6 @@ export { type RunReading } from "./workflow/step-view.ts";
 export { type ReadView } from "./representations/body.ts";
 export { shownAttempt, shownParts } from "./workflow/shown-part.ts";
 export { type runs } from "./endpoints/runs.ts";
-export { belongsToRun, faultOfRun } from "./workflow/run-publish.ts";
 export { eventTarget } from "./event-targets.ts";
 export { historyJson, HistoryText } from "./workflow/history-body.ts";
 export { type queues } from "./endpoints/queues.ts";

@@ -54,8 +54,9 @@ export function guarded<Spec extends EndpointSpec>(
   row: Endpoint<Spec>,
   handle: Handler<Spec, Answer>,
 ): RouteHandler {
+  const admitted = admissionOf(row);
   return async (req, res) => {
-    const crowded = guards.admission.refuse(admissionOf(row));
+    const crowded = guards.admission.refuse(admitted);
     if (crowded) return crowded;
     const search = queryOf(req);
     const queryToken = search.get("qstash_token") ?? undefined;

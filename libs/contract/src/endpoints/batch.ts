@@ -120,14 +120,15 @@ export function* readBatch(
     }
     if (index >= itemsMax) return yield tooManyItems;
     const place = `[${index++}]`;
-    const read = isFault(part) ? part : yield* readItem(bytes, part, place, itemBytesMax);
+    if (isFault(part)) return yield within(place, part);
+    const read = yield* readItem(bytes, part, place, itemBytesMax);
     if (isFault(read)) return yield within(place, read);
     const item = validated(read.json, itemSchema, place);
     const command = isFault(item)
       ? item
       : yield* commandOf(item, read.long ?? longOf(item.body ?? ""), place, context);
     if (isFault(command)) return yield faultOfRun(command, namesIn(read.json));
-    yield { command, bytes: isFault(part) ? 0 : part.to - part.from };
+    yield { command, bytes: part.to - part.from };
   }
 }
 

@@ -69,7 +69,7 @@ export type ScheduleDraft = {
   dryRun?: { readonly field: Field; readonly isDry: boolean };
 };
 
-export type RunDraft = {
+type RunDraft = {
   id?: Field;
   starts?: boolean;
   createdAt?: number;

@@ -67,10 +67,7 @@ function givenByOne<Key extends keyof Policy>(keys: readonly Key[]) {
 export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...publishSettings.map((row) => handled(row, whole)),
   ...scheduleSettings.map((row) => handled(row, (draft: PublishDraft) => (draft.schedule ??= {}))),
-  ...runSettings.map(({ suffix, take }): [string, Handler] => [
-    suffix.toLowerCase(),
-    (field, draft) => take(field, draft.run),
-  ]),
+  ...runSettings.map(({ suffix, take }): [string, Handler] => [suffix.toLowerCase(), take]),
   handled({ suffix: answerFailure, key: "answerFailureUrl", read: parseUrl }, whole),
   ...ofMessages.map((row) => handled(row, ({ message }: PublishDraft) => message.settings)),
   ...allFamilies.flatMap(({ prefix, of }) => [
@@ -107,9 +104,11 @@ const urlSuffixes: ReadonlySet<string> = new Set([
  * character as one byte.
  */
 export function bytesOfValue(name: string, value: string): string {
+  const bytes = bytesOfText(value);
+  if (bytes === value) return value;
   const lower = name.toLowerCase();
   const isUrl = dialectOf(lower) !== undefined && urlSuffixes.has(lower.slice(prefixLength));
-  return isUrl ? bytesOfText(value) : value;
+  return isUrl ? bytes : value;
 }
 
 /** The name of a header to send follows one of these. */

@@ -2,8 +2,8 @@
  * A publish as part of a run: its start, or a step's plan or result. Clients take a 400 for "the run has ended" and
  * drop the step, so a fault of a step has another status (docs/design/runs#statuses).
  */
+import * as z from "zod";
 import {
-  type CallbackPlan,
   fault,
   type Fault,
   type HeaderPair,
@@ -16,16 +16,17 @@ import {
   type RunPublish,
   type StepKey,
 } from "@posthaste/domain";
-import { readJson } from "../bodies/json.ts";
 import { readMembers } from "../bodies/json-members.ts";
 import { type Span } from "../bodies/json-parts.ts";
+import { longOf, readWithLong } from "../bodies/json-string.ts";
+import { readJson } from "../bodies/json.ts";
 import { type InTurns } from "../bodies/pause.ts";
 import { representationNames } from "../headers/forwarded.ts";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { type Field, malformed, type PublishDraft } from "../headers/setting.ts";
 import { bytesOfValue } from "../headers/table.ts";
-import { dialectOf, dialects, isNamed, prefixLength } from "../wire/dialects.ts";
-import { readInvoke } from "./invoke-body.ts";
+import { dialectOf, dialects, isNamed, prefixLength, givenValue } from "../wire/dialects.ts";
+import { isLong, stepIsTooLong } from "./wait-body.ts";
 
 /** Returns the command as part of the run that its headers name. */
 export function* withRun(
@@ -92,18 +93,15 @@ function strangeVersion(
   { headers }: PublishCommand,
   { run: { version } }: PublishDraft,
 ): Fault | undefined {
-  const forwarded = headers.filter(([name]) => isNamed(name, "workflow-sdk-version"));
-  const given = [
-    ...(version ? [version] : []),
-    ...forwarded.map(([name, value]) => ({ name, value })),
-  ];
-  const strange = given.find(({ value }) => value.trim() !== protocolVersion);
-  return (
-    strange &&
-    malformed(
-      strange,
-      `this service speaks version ${protocolVersion} of the protocol of workflows`,
-    )
+  const given: Headers = version ? [[version.name, version.value], ...headers] : headers;
+  const [name] =
+    given.find(
+      ([each, value]) => value.trim() !== protocolVersion && isNamed(each, "workflow-sdk-version"),
+    ) ?? [];
+  if (name === undefined) return undefined;
+  return malformed(
+    { name },
+    `this service speaks version ${protocolVersion} of the protocol of workflows`,
   );
 }
 
@@ -194,15 +192,16 @@ function* stepMembers(body: Uint8Array): InTurns<ReadonlyMap<string, Span> | Fau
 }
 
 function stepKeyOf(body: Uint8Array, members: ReadonlyMap<string, Span>): StepKey | Fault {
-  const [step, target] = ["stepId", "targetStep"].map((name) => {
-    const place = members.get(name);
-    return place && numberAt(body, place);
-  });
+  const numberOf = (name: string) => Number(jsonAt(body, members.get(name), numberBytesMax));
+  const step = numberOf("stepId");
   if (isStep(step)) return { role: "result", step };
+  const target = numberOf("targetStep");
   if (isStep(target)) return { role: "plan", step: target };
   return refusedStep(`${hasNone}, up to ${limits.runStepsMax}`);
 }
 
+const numberBytesMax = 32;
+const nameBytesMax = 256;
 const hookBytesMax = 16 * 1024;
 
 /** Returns the event of a webhook that the step has made. The step names it in its result, which is JSON inside a string. */
@@ -210,49 +209,43 @@ function hookOf(
   body: Uint8Array,
   members: ReadonlyMap<string, Span>,
 ): { readonly hook: string } | undefined {
-  const type = members.get("stepType");
-  const out = members.get("out");
-  if (!type || !out || (nameAt(body, type) ?? textAt(body, type)) !== "CreateWebhook")
-    return undefined;
-  const made = jsonIn(textAt(body, out));
+  const [type, out] = [members.get("stepType"), members.get("out")];
+  if (!out || (nameAt(body, type) ?? textAt(body, type)) !== "CreateWebhook") return undefined;
+  const made = parsed(textAt(body, out));
   const event = typeof made === "object" && made !== null && "eventId" in made && made.eventId;
   const isName = typeof event === "string" && event.length <= limits.eventIdLengthMax;
   return isName ? { hook: event } : undefined;
 }
 
 /** Returns a short string of the body. */
-function textAt(body: Uint8Array, { from, to }: Span): string | undefined {
-  if (to - from > hookBytesMax) return undefined;
-  const value = jsonIn(textIn(body, { from, to }));
+function textAt(body: Uint8Array, place: Span | undefined): string | undefined {
+  const value = parsed(jsonAt(body, place, hookBytesMax));
   return typeof value === "string" ? value : undefined;
 }
 
-function jsonIn(text: string | undefined): unknown {
-  const read = text === undefined ? undefined : readJson(Buffer.from(text), "", "last");
+function parsed(json: string | undefined): unknown {
+  const read = json === undefined ? undefined : readJson(Buffer.from(json), "", "last");
   return read && !isFault(read) ? read.json : undefined;
 }
 
-const textIn = ({ buffer, byteOffset }: Uint8Array, { from, to }: Span): string =>
-  Buffer.from(buffer, byteOffset + from, to - from).toString();
+/** Returns a name, or undefined for one that is long, has escapes or is not text. */
+const nameAt = (body: Uint8Array, place: Span | undefined): string | undefined =>
+  /^"([^"\\]+)"$/.exec(jsonAt(body, place, nameBytesMax) ?? "")?.[1];
+
+/** Returns the JSON of a member; undefined if there is none, or it is longer. */
+function jsonAt(
+  { buffer, byteOffset }: Uint8Array,
+  place: Span | undefined,
+  bytesMax: number,
+): string | undefined {
+  if (!place || place.to - place.from > bytesMax) return undefined;
+  return Buffer.from(buffer, byteOffset + place.from, place.to - place.from).toString();
+}
 
 const refusedStep = (why: string): Fault => fault("run_refused", `body: a step of a run ${why}`);
 
-const nameBytesMax = 256;
-
-/** Returns a name, or undefined for one that is long, has escapes or is not text. */
-function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
-  if (!place || place.to - place.from > nameBytesMax) return undefined;
-  return /^"([^"\\]+)"$/.exec(textIn(body, place))?.[1];
-}
-
-const numberLengthMax = 32;
-
-/** Returns NaN, which is not a step, for anything but a number. */
-const numberAt = (body: Uint8Array, { from, to }: Span): number =>
-  to - from > numberLengthMax ? NaN : Number(textIn(body, { from, to }));
-
-const isStep = (value: number | undefined): value is number =>
-  value !== undefined && Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;
+const isStep = (value: number): boolean =>
+  Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;
 
 /**
  * Returns the headers forwarded to the run's endpoint: always a Content-Type, and of prefixed names only those that
@@ -267,22 +260,22 @@ const withOwnNames = ({ headers }: PublishCommand): Headers => {
 
 /** Leaves out the header that clients send to a failure function of the run: this service sets it, and a name has one value. */
 function withOwnFailure(command: PublishCommand): PublishCommand {
-  const { callback, failureCallback, ...policy } = command.policy;
-  const onFailure = withOwn(failureCallback);
-  const ofAnswer = withOwn(callback?.failureCallback);
-  const told = callback && { ...callback, ...(ofAnswer && { failureCallback: ofAnswer }) };
+  const { callback, failureCallback } = command.policy;
+  const ofAnswer = callback?.failureCallback;
   return {
     ...command,
     policy: {
-      ...policy,
-      ...(told && { callback: told }),
-      ...(onFailure && { failureCallback: onFailure }),
+      ...command.policy,
+      ...(ofAnswer && { callback: { ...callback, failureCallback: withOwn(ofAnswer) } }),
+      ...(failureCallback && { failureCallback: withOwn(failureCallback) }),
     },
   };
 }
 
-const withOwn = (plan: CallbackPlan | undefined): CallbackPlan | undefined =>
-  plan && { ...plan, headers: plan.headers.filter(isOwnName) };
+const withOwn = <Plan extends { readonly headers: Headers }>(plan: Plan): Plan => ({
+  ...plan,
+  headers: plan.headers.filter(isOwnName),
+});
 
 const isProbe = ([name]: HeaderPair): boolean => isNamed(name, "workflow-unknown-sdk");
 
@@ -297,3 +290,41 @@ function isOwnName([name]: HeaderPair): boolean {
 /** Reports whether a header is sent with every delivery of the run. Type, encoding and language belong to one body. */
 const isUsersHeader = ([name]: HeaderPair): boolean =>
   dialectOf(name.toLowerCase()) === undefined && !representationNames.has(name.toLowerCase());
+
+/** Returns the id of the run that is meant, in a request that is not a publish. */
+export const givenRunId = (rawHeaders: FlatHeaders): string | undefined =>
+  givenValue(rawHeaders, "workflow-runid");
+
+/** Returns the time that selects one of several uses of a name. Text that is not a time is ignored: an endpoint must not be refused. */
+export function givenCreatedAt(rawHeaders: FlatHeaders): number | undefined {
+  const text = givenValue(rawHeaders, "workflow-createdat");
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+const invokeSchema = z.object({
+  body: z.string().nullish(),
+  headers: z.record(z.string(), z.array(z.string())),
+  workflowRunId: z.string(),
+  workflowRunCreatedAt: z.number().nullish(),
+  workflowUrl: z.string(),
+  step: z.looseObject({ stepId: z.int() }),
+});
+
+type InvokeBody = Omit<z.output<typeof invokeSchema>, "body"> & {
+  readonly body: Uint8Array;
+};
+
+/**
+ * Reads the body of an invocation, from an endpoint: the request to the child, and the step that gets its end. Never returns a fault with 400, which an endpoint takes for the end of its run.
+ */
+function* readInvoke(bytes: Uint8Array): InTurns<InvokeBody | Fault> {
+  const read = yield* readWithLong(bytes, "body", "body", "last");
+  if (isFault(read)) return { ...read, fault: "run_refused" };
+  const { success, data, error } = invokeSchema.safeParse(read.json);
+  if (success)
+    return isLong(data.step)
+      ? stepIsTooLong
+      : { ...data, body: yield* (read.long ?? longOf(data.body ?? "")).said() };
+  const [issue] = error.issues;
+  return fault("run_refused", `body.${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+}

@@ -29,7 +29,7 @@ export function openAuditLog(db: DatabaseSync, writer: Writer): AuditLog {
         removeExpired.run(entry.at, removedPerEntryMax);
         write(entry);
       }, "accepted");
-      // On a full disk a change that frees some is made all the same; its end writes the whole entry.
+      // On a full disk a change that frees space is made without its entry; its end writes the whole entry.
       begun.catch(() => undefined);
     },
     end: (entry) => writer.write(() => void write(entry), "accepted"),

@@ -1,5 +1,5 @@
 /**
- * Bulk actions: a gateway begins an action; the gateway or a scheduler works it, also after a crash
+ * Bulk actions: a gateway begins an action; the gateway or a scheduler works on it, also after a crash
  * (docs/design/bulk). Each step writes its progress after its effects (B2), conditional on the version, so that of
  * several workers one continues.
  */
@@ -35,10 +35,10 @@ export type BulkPorts = MatchingPorts &
     readonly telemetry?: Telemetry;
   };
 
-/** Says whether the caller's gateway works an action, while the caller waits, or a scheduler later. */
+/** Says whether the caller's gateway works on an action, while the caller waits, or a scheduler later. */
 type WorkedBy = "caller" | "later";
 
-/** `isWorkedHere`: the gateway works the action itself, so its alarm is set ahead; otherwise the alarm is set to now. */
+/** `isWorkedHere`: the gateway works on the action itself, so its alarm is set ahead; otherwise the alarm is set to now. */
 export type Begin = { readonly isWorkedHere: boolean; readonly total: number };
 
 export type Begun = { readonly action: BulkAction; readonly isNew: boolean };
@@ -91,7 +91,7 @@ const wake = (bus: EventBus, { shard }: BulkAction, at: number): void =>
   wakeSchedulers(bus, [{ shard, at, source: "bulkAction" }]);
 
 /**
- * Works an action step by step until it has ended, until `until` by `passedMs`, or until another worker has it. Returns the
+ * Works on an action step by step until it has ended, until `until` by `passedMs`, or until another worker has it. Returns the
  * action as far as it was worked here. An action left under way has its alarm ahead.
  */
 export async function workBulkAction(
@@ -131,7 +131,7 @@ function steps(
   }
 }
 
-/** Works an action as `workBulkAction` does, and hands it to a scheduler if it is still under way at `until`. */
+/** Works on an action as `workBulkAction` does, and hands it to a scheduler if it is still under way at `until`. */
 export async function workOrDefer(
   ports: BulkPorts,
   action: BulkAction,
@@ -149,7 +149,7 @@ export async function workOrDefer(
 /** How often a caller that waits for another worker's action reads it. */
 const lookAgainMs = 500;
 
-/** Waits for the end of an action, whichever process works it, until `until` by `passedMs`. Returns the action as it is then. */
+/** Waits for the end of an action, in whichever process it is worked on, until `until` by `passedMs`. Returns the action as it is then. */
 export async function endOfBulkAction(
   { bulkActions, clock }: Pick<BulkPorts, "bulkActions" | "clock">,
   action: BulkAction,
@@ -169,7 +169,7 @@ const turnMsMax = 5_000;
 const turnsMsMax = 30_000;
 
 /**
- * Works the rung actions, tenants in turn, so that each tenant has its share of the time. Ends within `turnsMsMax`
+ * Works on the rung actions, tenants in turn, so that each tenant has its share of the time. Ends within `turnsMsMax`
  * and the turn of one action.
  */
 export async function continueBulkActions(

@@ -1,6 +1,6 @@
 /**
  * Works outboxes kind by kind, and clears the items that a worker reports safe. However often and by however many
- * processes this is done, the same things come into existence, since all ids are derived.
+ * processes this is done, the result is the same, since all ids are derived.
  */
 import {
   type AttemptFact,

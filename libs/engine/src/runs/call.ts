@@ -54,7 +54,7 @@ export async function placeCall(
 
 type Verdict = Fault | { readonly run: Run; readonly isNew: boolean };
 
-/** Tells the endpoint the last answer of a call, unless its run no longer needs that. */
+/** Reports the last answer of a call to the endpoint, unless its run no longer needs that. */
 export async function deliverCallResult(
   ports: EndPorts,
   message: Message,

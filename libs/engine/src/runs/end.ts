@@ -88,7 +88,7 @@ async function end(
   return verdict ?? "unknown";
 }
 
-/** Tells invokers and drops messages. Anything that fails here is done by the alarm of the run. */
+/** Reports to invokers and drops messages. The alarm of the run repeats a part that fails here. */
 async function followEnd(ports: EndPorts, ended: Run): Promise<void> {
   await Promise.allSettled([
     owesAnswer(ended) && answerInvokers(ports, ended),

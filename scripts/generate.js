@@ -1,5 +1,5 @@
 // Writes the generated documents, or with --check names the stale ones, and reports what is wrong with comments, guarantees,
-// wrong lines, versions, licences and the code on pages.
+// settings, wrong lines, versions, licences and the code on pages.
 //
 //   node scripts/generate.js [--check]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -12,6 +12,7 @@ import { readComments } from "./comments.js";
 import { readGiveBacks } from "./give-backs.js";
 import { readGuarantees } from "./guarantees.js";
 import { readLicences, renderThirdParty } from "./third-party.js";
+import { readSettings } from "./settings.js";
 import { readVersions } from "./versions.js";
 import { readWrongLines } from "./wrong-lines.js";
 import { renderKafka } from "../libs/bus-kafka/src/index.ts";
@@ -50,6 +51,7 @@ const problems = [
   ...readComments(),
   ...readGuarantees(),
   ...readGiveBacks(),
+  ...readSettings(),
   ...readVersions(),
   ...readLicences(),
   ...readWrongLines(),

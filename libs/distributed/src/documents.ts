@@ -19,7 +19,7 @@ type MongoConfig = SettingsOf<"migrate", "mongodb">;
 
 export async function openDocuments(
   parts: ProcessParts,
-  config: MongoConfig & Pick<ConfigOf<"management">, "sealingKeys">,
+  config: SettingsOf<"management", "mongodb"> & Pick<ConfigOf<"management">, "sealingKeys">,
 ) {
   const { clock, log, random, readiness, telemetry } = parts;
   const documents = await openMongo({

@@ -42,9 +42,9 @@ export function addFlow(program: Command, acting: Acting): void {
   withValue(pin, "--period <seconds>", { about: "In seconds", fallback: "1", example: "60" });
   pin.action(
     acting<Readonly<Record<"parallelism" | "rate" | "period", string>>>(
-      async ({ client, output }, [key = ""], limits) => {
-        for (const [name, text] of Object.entries(limits)) countOf(text, `--${name}`);
-        await client.flow.pin(key, { query: { ...limits } });
+      async ({ client, output }, [key = ""], options) => {
+        for (const [name, text] of Object.entries(options)) countOf(text, `--${name}`);
+        await client.flow.pin(key, { query: { ...options } });
         output.done(`${key} pinned`, { flowControlKey: key, pinned: true });
       },
     ),
@@ -55,8 +55,8 @@ export function addFlow(program: Command, acting: Acting): void {
     .option("--parallelism", "this limit")
     .option("--rate", "this limit")
     .action(
-      acting<{ parallelism?: true; rate?: true }>(async ({ client, output }, [key = ""], which) => {
-        await client.flow.unpin(key, { query: { ...which } });
+      acting<{ parallelism?: true; rate?: true }>(async ({ client, output }, [key = ""], options) => {
+        await client.flow.unpin(key, { query: { ...options } });
         output.done(`${key} unpinned`, { flowControlKey: key, unpinned: true });
       }),
     );

@@ -14,14 +14,20 @@ import { retentionShape } from "./retention.ts";
 import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
 import { telemetryShape } from "./telemetry.ts";
-import { busShape, documentsShape, namedDeliveryShape, sealingShape } from "./stores.ts";
+import {
+  busShape,
+  databaseShape,
+  documentsShape,
+  namedDeliveryShape,
+  sealingShape,
+} from "./stores.ts";
 
 /** Read by every process of the distributed shape; all but management are on the bus. */
 const apart = { ...processShape, ...telemetryShape, ...documentsShape, ...sealingShape };
 const worker = { ...apart, ...listenShape, ...busShape };
 
 export const configSchemas = {
-  migrate: z.object({ ...reportingShape, ...documentsShape }),
+  migrate: z.object({ ...reportingShape, ...databaseShape }),
   gateway: z.object({
     ...worker,
     ...tokensShape,

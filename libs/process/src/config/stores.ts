@@ -82,7 +82,8 @@ export const busShape = {
   ...kafkaSecurityShape,
 };
 
-export const documentsShape = {
+/** For a process that opens connections of its own to MongoDB, without the pools of a service. */
+export const databaseShape = {
   mongodbUri: address("mongodb", "mongodb+srv").register(variables, {
     subject,
     secret: true,
@@ -98,6 +99,13 @@ export const documentsShape = {
       summary: "The database in MongoDB.",
       default: "posthaste",
     }),
+  mongodbTlsCa: tlsCa("MongoDB"),
+  mongodbTlsCertificate: tlsCertificate("MongoDB"),
+  mongodbTlsKey: tlsKey("MongoDB"),
+};
+
+export const documentsShape = {
+  ...databaseShape,
   mongodbPool: wholeNumber(1, 1_000, {
     subject,
     summary:
@@ -120,9 +128,6 @@ export const documentsShape = {
     summary: `How many milliseconds MongoDB works on one list, count or step of a walk (\`maxTimeMS\`); a longer one reads fewer rows, or is refused. At least ${heavyBelowPatienceMs} below \`POSTHASTE_MONGODB_PATIENCE_MS\`, since a caller would not wait longer.`,
     default: "2000",
   }),
-  mongodbTlsCa: tlsCa("MongoDB"),
-  mongodbTlsCertificate: tlsCertificate("MongoDB"),
-  mongodbTlsKey: tlsKey("MongoDB"),
 };
 
 export const sealingShape = {

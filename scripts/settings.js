@@ -3,9 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isMap, parseDocument } from "yaml";
-import { callerVariables } from "../libs/process/src/config/callers.ts";
-import { configSchemas } from "../libs/process/src/config/services.ts";
-import { environmentName, variableOf } from "../libs/process/src/config/variable.ts";
+import { configSchemas } from "../libs/process/src/index.ts";
 
 const root = dirname(import.meta.dirname);
 const isForeign = (name) => ["node_modules", "dist", "testing"].includes(name);
@@ -52,9 +50,7 @@ function unreadVariables(service) {
   const read = [...reached].map(({ text }) => text).join("\n");
   return Object.keys(configSchemas[service].shape)
     .filter((key) => !isRead(read, key, "config", "Config"))
-    .map(
-      (key) => `${service} declares ${environmentName(key)}, and nothing in it reads config.${key}`,
-    );
+    .map((key) => `${service} declares ${key}, and nothing in it reads config.${key}`);
 }
 
 /** Reports whether the text has `object.key`, or takes `key` out of the object, or out of an argument whose type ends with `Type`. */
@@ -72,16 +68,14 @@ function isRead(text, key, object, type) {
 
 const namesOfOthers = /^POSTHASTE_(?:TEST_|CACHE$|CELLS$|LAST_RELEASE$)|^OTEL_/;
 
+/** The variables of the page of the configuration, which is made from the schemas. */
+const known = new Set(
+  [...read("docs/configuration.md").matchAll(/^\| `(\w+)`( [*_]secret[*_])?/gm)].flatMap(
+    ([, name, secret]) => (secret ? [name, `${name}_FILE`] : [name]),
+  ),
+);
+
 function unknownNames(page) {
-  const known = new Set([
-    ...Object.keys(callerVariables),
-    ...Object.values(configSchemas).flatMap(({ shape }) =>
-      Object.entries(shape).flatMap(([key, schema]) => [
-        environmentName(key),
-        ...(variableOf(schema).secret ? [`${environmentName(key)}_FILE`] : []),
-      ]),
-    ),
-  ]);
   const isKnown = (name) =>
     known.has(name) || (name.endsWith("_") && [...known].some((one) => one.startsWith(name)));
   const names = new Set(read(page).match(/\b(?:POSTHASTE|OTEL)_[A-Z0-9_]+/g));

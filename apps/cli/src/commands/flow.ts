@@ -55,10 +55,12 @@ export function addFlow(program: Command, acting: Acting): void {
     .option("--parallelism", "this limit")
     .option("--rate", "this limit")
     .action(
-      acting<{ parallelism?: true; rate?: true }>(async ({ client, output }, [key = ""], options) => {
-        await client.flow.unpin(key, { query: { ...options } });
-        output.done(`${key} unpinned`, { flowControlKey: key, unpinned: true });
-      }),
+      acting<{ parallelism?: true; rate?: true }>(
+        async ({ client, output }, [key = ""], options) => {
+          await client.flow.unpin(key, { query: { ...options } });
+          output.done(`${key} unpinned`, { flowControlKey: key, unpinned: true });
+        },
+      ),
     );
   for (const [name, method, done] of [
     ["pause", "pause", "paused"],

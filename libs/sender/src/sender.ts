@@ -7,11 +7,11 @@ import {
   allowsLocalNames,
   type CheckedDestination,
   checkDestination,
+  connectionHeader,
   type DestinationPolicy,
   type Fault,
   type Headers,
   isFault,
-  isOfTheConnection,
   type Outcome,
   Shares,
   TextCache,
@@ -144,8 +144,8 @@ function flatHeaders(headers: Headers, userAgent: string): string[] {
   let hasUserAgent = false;
   let hasAcceptEncoding = false;
   for (const [name, value] of headers) {
+    if (connectionHeader.test(name)) continue;
     const lowerName = name.toLowerCase();
-    if (isOfTheConnection(lowerName)) continue;
     hasUserAgent ||= lowerName === "user-agent";
     hasAcceptEncoding ||= lowerName === "accept-encoding";
     flat.push(name, value);

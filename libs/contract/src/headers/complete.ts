@@ -1,7 +1,6 @@
 /** Checks how the headers of a publish go together, once each is known to be well-formed. */
 import {
   type CallbackPlan,
-  type Deduplication,
   type Destination,
   type Dialect,
   type Fault,
@@ -9,6 +8,7 @@ import {
   type Policy,
   type Postponement,
   type PublishCommand,
+  fault,
   isFault,
   timeoutMsOf,
 } from "@posthaste/domain";
@@ -16,7 +16,7 @@ import { dialects } from "../wire/dialects.ts";
 import { checkForwardedSize, fitting, forwardable } from "./forwarded.ts";
 import { incomingHeaders, withoutReplaced } from "./incoming.ts";
 import { type PublishInput } from "./publish-input.ts";
-import { flowOf, newRequest } from "./request-settings.ts";
+import { newRequest } from "./request-settings.ts";
 import {
   type Bounds,
   type LeaveOut,
@@ -49,7 +49,7 @@ export function completeCommand(
   if (isFault(queue)) return queue;
   const postponement = postponementOf(draft, input);
   if (isFault(postponement)) return postponement;
-  const deduplication = deduplicationOf(draft);
+  const { contentBased, deduplicationId } = draft;
   return {
     tenant: input.tenant,
     dialect,
@@ -59,7 +59,10 @@ export function completeCommand(
     body: input.body,
     policy,
     ...(postponement && { postponement }),
-    ...(deduplication && { deduplication }),
+    // An explicit id takes precedence over the content's hash.
+    ...(deduplicationId === undefined
+      ? contentBased && { deduplication: { kind: "content" } }
+      : { deduplication: { kind: "explicit", id: deduplicationId } }),
     ...(queue !== undefined && { queue }),
     callerIp: input.callerIp,
     hop: draft.hop ?? 1,
@@ -72,12 +75,8 @@ function messageHeaders(
 ): Headers | Fault {
   // A step names the headers of a call; every other request of a run passes on the headers that its endpoint was called with.
   const isHandedOn = run.id !== undefined && run.callType?.value !== "toCallback";
-  const forwarded = headersOf(message, "", isHandedOn ? leaveOut : undefined);
-  if (isFault(forwarded)) return forwarded;
-  const own = withRepresentation(representation, forwarded);
-  const tooMany = checkForwardedSize(own, "");
-  if (tooMany && !isHandedOn) return tooMany;
-  if (!forwardsAll) return own;
+  const own = headersOf(message, "", isHandedOn ? leaveOut : undefined, representation);
+  if (!forwardsAll || isFault(own)) return own;
   const incoming = withoutReplaced(forwardable(incomingHeaders(rawHeaders, leaveOut)), own);
   return [...fitting(incoming, own, leaveOut), ...own];
 }
@@ -92,18 +91,21 @@ function withRepresentation(representation: Headers, forwarded: Headers): Header
 
 /**
  * Returns the headers to send. With `leaveOut` the caller passes its headers on, and those that cannot be sent are
- * left out; otherwise the caller named each, and one that cannot be sent is refused.
+ * left out; otherwise the caller named each, and one that cannot be sent is refused. `representation`: the headers of
+ * the body.
  */
 export function headersOf(
   { forwarded, unfit = [] }: RequestDraft,
   family: string,
   leaveOut?: LeaveOut,
+  representation: Headers = [],
 ): Headers | Fault {
-  const headers = forwardable(forwarded);
+  const sent = forwardable(forwarded);
   if (leaveOut) {
     for (const { name, isSent } of unfit) if (!isSent) leaveOut(name);
-    return fitting(headers, [], leaveOut);
+    return withRepresentation(representation, fitting(sent, [], leaveOut));
   }
+  const headers = withRepresentation(representation, sent);
   return unfit[0]?.refusal ?? checkForwardedSize(headers, family) ?? headers;
 }
 
@@ -144,6 +146,16 @@ function settingsOf<Draft extends RequestDraft>(request: Draft): Draft["settings
   if (retryDelay) settings.retryDelay = retryDelay.value;
   if (flow) settings.flow = flow;
   return settings;
+}
+
+/** Returns the flow control. A key needs a value and a value needs a key. */
+function flowOf(draft: RequestDraft) {
+  const { flowKey, flowLimits } = draft;
+  if (flowKey && flowLimits) return { key: flowKey.value, limits: flowLimits.limits };
+  if (!flowKey && !flowLimits) return undefined;
+  const name = (flowKey ?? flowLimits)?.name ?? "";
+  const missing = name.replace(/(key|value)$/i, flowKey ? "Value" : "Key");
+  return fault("malformed", `${name}: requires ${missing}`);
 }
 
 /** Only the answer of a run's call can have a failure callback of its own. */
@@ -222,13 +234,4 @@ export function postponementOf(
   if (notBefore)
     return faultOfNotBefore(notBefore.at, bounds) ?? { kind: "notBefore", at: notBefore.at };
   return message.delayMs ? { kind: "delay", delayMs: message.delayMs } : undefined;
-}
-
-/** Returns the deduplication. An explicit id takes precedence over the content's hash. */
-function deduplicationOf({
-  deduplicationId,
-  contentBased,
-}: PublishDraft): Deduplication | undefined {
-  if (deduplicationId !== undefined) return { kind: "explicit", id: deduplicationId };
-  return contentBased ? { kind: "content" } : undefined;
 }

@@ -1,9 +1,9 @@
 /** Headers that a caller wants to send to the destination: which are allowed, and which belong to this service or to the connection. */
 import {
+  connectionHeader,
   type Fault,
   type HeaderPair,
   type Headers,
-  isOfTheConnection,
   limits,
 } from "@posthaste/domain";
 import { isFieldValue, isHeaderValue, isToken } from "../wire/text.ts";
@@ -75,8 +75,11 @@ const isNeeded = (name: string): boolean => {
   return dialectOf(lower) !== undefined || lower.startsWith("content-");
 };
 
-const sizeOf = (headers: Headers): number =>
-  headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+function sizeOf(headers: Headers): number {
+  let bytes = 0;
+  for (const [name, value] of headers) bytes += name.length + value.length;
+  return bytes;
+}
 
 /**
  * Returns the headers of `given` that are sent: without those of the connection, those that a Connection header
@@ -86,7 +89,7 @@ export function forwardable(given: Headers): Headers {
   const listed = listedByConnection(given);
   const passes = ([name]: HeaderPair) => {
     const lower = name.toLowerCase();
-    return !isOfTheConnection(lower) && !isOurs(lower) && !listed?.has(lower);
+    return !connectionHeader.test(lower) && !isOurs(lower) && !listed?.has(lower);
   };
   return given.every(passes) ? given : given.filter(passes);
 }

@@ -20,7 +20,6 @@ import { completeCommand, type PublishRequest } from "./complete.ts";
 import { representationNames, takeForwarded } from "./forwarded.ts";
 import { completeOverrides } from "./overrides.ts";
 import { type FlatHeaders, type OverridesInput, type PublishInput } from "./publish-input.ts";
-import { newRequest } from "./request-settings.ts";
 import { repeatable } from "./run-settings.ts";
 import { refuseScheduleHeaders } from "./schedule-settings.ts";
 import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
@@ -168,7 +167,12 @@ export function parseOverrides(input: OverridesInput): Overrides | Fault {
 }
 
 function read(input: OverridesInput): Reading | Fault {
-  const reading = newReading();
+  const reading: Reading = {
+    draft: { message: { settings: {}, forwarded: [] }, representation: [], run: {} },
+    seen: new Set(),
+    dialect: undefined,
+    witness: "",
+  };
   const refused =
     readFlat(input.rawHeaders, reading, input) ?? readFlat(input.queryConfig ?? [], reading, input);
   return refused ?? reading;
@@ -181,17 +185,6 @@ type Reading = {
   /** The header that decided the dialect. */
   witness: string;
 };
-
-const newReading = (): Reading => ({
-  draft: {
-    message: newRequest(),
-    representation: [],
-    run: {},
-  },
-  seen: new Set(),
-  dialect: undefined,
-  witness: "",
-});
 
 function readFlat(flat: FlatHeaders, reading: Reading, bounds: Bounds): Fault | undefined {
   for (let i = 0; i + 1 < flat.length; i += 2) {

@@ -1,5 +1,5 @@
 /** The headers that configure a request beside its policy: a message, or, with `Callback-` or `Failure-Callback-` in front, a callback. */
-import { fault, limits } from "@posthaste/domain";
+import { limits } from "@posthaste/domain";
 import { made, malformed, type RequestDraft, type Setting } from "./setting.ts";
 import { parseDelayMs, parseFlowLimits, parseKey, parseMethod } from "./values.ts";
 
@@ -56,13 +56,3 @@ export const requestSettings: readonly Setting<RequestDraft>[] = [
 ];
 
 export const newRequest = (): RequestDraft => ({ settings: {}, forwarded: [] });
-
-/** Returns the flow control. A key needs a value and a value needs a key. */
-export function flowOf(draft: RequestDraft) {
-  const { flowKey, flowLimits } = draft;
-  if (flowKey && flowLimits) return { key: flowKey.value, limits: flowLimits.limits };
-  if (!flowKey && !flowLimits) return undefined;
-  const name = (flowKey ?? flowLimits)?.name ?? "";
-  const missing = name.replace(/(key|value)$/i, flowKey ? "Value" : "Key");
-  return fault("malformed", `${name}: requires ${missing}`);
-}

@@ -4,8 +4,13 @@
  */
 import { type LiveFilter } from "../query/filter.ts";
 import { type ActiveRunFilter } from "../query/run-filter.ts";
-import { hash32 } from "../shared/hash.ts";
-import { type BulkActionId, type MessageId, shardCount, type TenantId } from "../shared/ids.ts";
+import {
+  type BulkActionId,
+  hash32,
+  type MessageId,
+  shardCount,
+  type TenantId,
+} from "../shared/ids.ts";
 import { ringAheadMs } from "../shared/limits.ts";
 
 export type BulkWork =

@@ -3,7 +3,7 @@
  * The text that the rule produces is dialled, shown and signed. Its origin is hashed.
  */
 import { fault, type Fault, isFault } from "../shared/fault.ts";
-import { hash32 } from "../shared/hash.ts";
+import { hash32 } from "../shared/ids.ts";
 import { urlLengthMax } from "../shared/limits.ts";
 import { TextCache } from "../shared/text-cache.ts";
 import { hostOf } from "./policy.ts";

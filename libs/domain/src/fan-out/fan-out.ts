@@ -3,8 +3,7 @@
  * (docs/design/record#fan-out). The fan-out's insert is the commit point, and stores the body once for all children.
  */
 import { type Flow, flowOf, flowsSetBy } from "../lane/flow.ts";
-import { shardOfMessage } from "../lane/gates.ts";
-import { lanesOf } from "../lane/lane.ts";
+import { lanesOf, shardOfMessage } from "../lane/gates.ts";
 import { messageOf } from "../message/accept.ts";
 import { type Message } from "../message/message.ts";
 import { type PublishCommand } from "../publish/command.ts";

@@ -1,10 +1,28 @@
 /**
  * The gates that a message passes before it is due, in one order: a turn of its queue, its time, a slot of its flow key.
- * Only this file knows the order.
+ * Only this file knows the order. A publish gives a message its lines and its time.
  */
-import { type LaneId, type MessageId, shardOf } from "../shared/ids.ts";
+import {
+  flowLaneId,
+  type LaneId,
+  type MessageId,
+  queueId,
+  shardOf,
+  type TenantId,
+} from "../shared/ids.ts";
 import { type Message, type MessageState } from "../message/message.ts";
+import { type PublishCommand } from "../publish/command.ts";
 import { type Lanes, type LanesOf } from "./lane.ts";
+
+/** Returns the lines that a message is in. */
+export const lanesOf = (
+  tenant: TenantId,
+  flow: { readonly key: string } | undefined,
+  queue?: string,
+): Lanes => ({
+  ...(queue !== undefined && { queue: queueId(tenant, queue) }),
+  ...(flow && { flow: flowLaneId(tenant, flow.key) }),
+});
 
 /** The last gate that was passed. */
 export type Gate = "none" | "queue" | "time";
@@ -37,6 +55,31 @@ export function stateAtNextGate(
   if (passed !== "time" && dueAt > now) return { kind: "held", dueAt };
   return flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow };
 }
+
+/** Returns the earliest start in Unix milliseconds; never before `now`. */
+export function notBeforeOf(
+  { postponement }: Pick<PublishCommand, "postponement">,
+  now: number,
+): number {
+  if (!postponement) return now;
+  return postponement.kind === "delay"
+    ? now + postponement.delayMs
+    : Math.max(postponement.at, now);
+}
+
+/**
+ * Returns the same for a step of a run. The SDK rounds the time of its `sleepUntil` to the nearest second, which may be half
+ * a second too early: a time of whole seconds waits that half second more.
+ */
+export function notBeforeOfStep(command: Pick<PublishCommand, "postponement">, now: number) {
+  const { postponement } = command;
+  return postponement?.kind === "notBefore" && postponement.at % secondMs === 0
+    ? Math.max(postponement.at + roundedMs, now)
+    : notBeforeOf(command, now);
+}
+
+const secondMs = 1_000;
+const roundedMs = secondMs / 2;
 
 /** Returns the time that the publish set. A message without a delay is due now, even if the clock that made it was ahead. */
 export const dueAtOf = (

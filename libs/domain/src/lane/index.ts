@@ -18,7 +18,7 @@ export {
   type Pins,
   unpin,
 } from "./pins.ts";
-export { isForeign, shardOfMessage } from "./gates.ts";
+export { isForeign, notBeforeOf, notBeforeOfStep, shardOfMessage } from "./gates.ts";
 export { type FlowLane, isForgettable, type LaneKind, type QueueLane } from "./lane.ts";
 export { freeTurns, queueParallelismDefault } from "./queue.ts";
 export {

@@ -1,6 +1,6 @@
 /** Lanes are ordered lines with limits. A lane's row has the alarm of all messages that wait in it (I3). */
 import { isOver } from "../shared/time.ts";
-import { type FlowId, flowLaneId, queueId, type QueueId, type TenantId } from "../shared/ids.ts";
+import { type FlowId, type QueueId, type TenantId } from "../shared/ids.ts";
 import { laneKeptMs } from "../shared/limits.ts";
 import { isPinned, type Pins } from "./pins.ts";
 import { type FlowLimits, isWindowOver, type RateWindow } from "./flow-control.ts";
@@ -18,15 +18,6 @@ export type Lanes = { readonly [Kind in LaneKind]?: LaneIds[Kind] };
 export type LanesOf<Kinds extends LaneKind> = {
   readonly [Kind in LaneKind]?: Kind extends Kinds ? LaneIds[Kind] : never;
 };
-
-export const lanesOf = (
-  tenant: TenantId,
-  flow: { readonly key: string } | undefined,
-  queue?: string,
-): Lanes => ({
-  ...(queue !== undefined && { queue: queueId(tenant, queue) }),
-  ...(flow && { flow: flowLaneId(tenant, flow.key) }),
-});
 
 type LaneRow = {
   readonly tenant: TenantId;

@@ -1,6 +1,5 @@
 /** Accepts messages: from a command to the first state of a record. */
-import { dueAtOf, stateAtNextGate, shardOfMessage } from "../lane/gates.ts";
-import { lanesOf } from "../lane/lane.ts";
+import { dueAtOf, lanesOf, notBeforeOf, shardOfMessage, stateAtNextGate } from "../lane/gates.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
 import {
   grantMs,
@@ -9,7 +8,7 @@ import {
   namedBodyBytesMax,
   namedLeaseMs,
 } from "../shared/limits.ts";
-import { notBeforeOf, type PublishCommand } from "../publish/command.ts";
+import { type PublishCommand } from "../publish/command.ts";
 import { alarmOnEntering } from "./alarm.ts";
 import { type InState, type Message, type MessageRecord, type MessageState } from "./message.ts";
 import { promote } from "./promote.ts";
@@ -66,6 +65,12 @@ const firstState = (message: Message, now: number): MessageState =>
 export const claimableAtInsert = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "due";
 
+/** Reports whether a message needs at most a slot of its flow key before its call. */
+export function mayGoAtOnce(message: Message): boolean {
+  const { kind } = firstState(message, message.createdAt);
+  return kind === "due" || kind === "waiting";
+}
+
 /** Reports whether a message needs only a slot of its flow key before its call. With a slot, its insert may claim it, too. */
 export const needsOnlySlot = (message: Message): boolean =>
   message.flow !== undefined && firstState(message, message.createdAt).kind === "waiting";
@@ -106,7 +111,7 @@ export const mayBeNamed = (message: Message): boolean =>
   message.bodyOf === undefined &&
   !message.run &&
   !message.policy.redaction &&
-  (claimableAtInsert(message) || needsOnlySlot(message));
+  mayGoAtOnce(message);
 
 function recordIn<S extends MessageState>(
   message: Message,

@@ -1,6 +1,5 @@
 /** Callbacks: an attempt's answer as a new message (docs/design/wire#callbacks). */
-import { shardOfMessage } from "../lane/gates.ts";
-import { lanesOf } from "../lane/lane.ts";
+import { lanesOf, shardOfMessage } from "../lane/gates.ts";
 import { callbackId, failureCallbackId } from "../shared/ids.ts";
 import { type CallbackItem } from "./follow-up.ts";
 import { type Headers } from "./headers.ts";

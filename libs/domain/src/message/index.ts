@@ -5,6 +5,7 @@ export {
   acceptNamed,
   isNamed,
   mayBeNamed,
+  mayGoAtOnce,
   claimableAtInsert,
   messageOf,
   needsOnlySlot,
@@ -52,7 +53,7 @@ export {
   minuteOf,
   rankOf,
 } from "./log.ts";
-export { type HeaderPair, type Headers, isOfTheConnection } from "./headers.ts";
+export { connectionHeader, type HeaderPair, type Headers } from "./headers.ts";
 export {
   type Api,
   type Configuration,

@@ -1,7 +1,6 @@
 /** Retries a dead letter as a new message, whose id is derived from the letter: two retries at once make one message. */
-import { shardOfMessage } from "../lane/gates.ts";
-import { lanesOf } from "../lane/lane.ts";
-import { notBeforeOf, type Postponement } from "../publish/command.ts";
+import { lanesOf, notBeforeOf, shardOfMessage } from "../lane/gates.ts";
+import { type Postponement } from "../publish/command.ts";
 import { type DlqId, type MessageId, retriedLetterId, type TenantId } from "../shared/ids.ts";
 import { type DeadLetter } from "./dead-letter.ts";
 import { changedPolicy } from "./changed-policy.ts";

@@ -87,28 +87,3 @@ export type RunCommand<Kind extends RunPublish["kind"]> = UrlCommand & {
 export type UrlCommand = PublishCommand & {
   readonly destination: Extract<Destination, { kind: "url" }>;
 };
-
-/** Returns the earliest start in Unix milliseconds; never before `now`. */
-export function notBeforeOf(
-  { postponement }: Pick<PublishCommand, "postponement">,
-  now: number,
-): number {
-  if (!postponement) return now;
-  return postponement.kind === "delay"
-    ? now + postponement.delayMs
-    : Math.max(postponement.at, now);
-}
-
-/**
- * Returns the same for a step of a run. The SDK rounds the time of its `sleepUntil` to the nearest second, which may be half
- * a second too early: a time of whole seconds waits that half second more.
- */
-export function notBeforeOfStep(command: Pick<PublishCommand, "postponement">, now: number) {
-  const { postponement } = command;
-  return postponement?.kind === "notBefore" && postponement.at % secondMs === 0
-    ? Math.max(postponement.at + roundedMs, now)
-    : notBeforeOf(command, now);
-}
-
-const secondMs = 1_000;
-const roundedMs = secondMs / 2;

@@ -2,8 +2,6 @@ export {
   type Deduplication,
   type Destination,
   type Postponement,
-  notBeforeOf,
-  notBeforeOfStep,
   type PublishCommand,
   type RunCommand,
   type RunPublish,

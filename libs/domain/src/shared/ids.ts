@@ -3,8 +3,6 @@
  * its cause (`<parent>_<suffix>`), so that doing a follow-up twice has the effect of once. No id contains `/`, `,` or
  * `:`.
  */
-import { hash32, hashText } from "./hash.ts";
-
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
@@ -130,3 +128,17 @@ export const shardOf = (id: MessageId | LaneId): number => hash32(id) % shardCou
 /** The tenant is part of the hash, since each tenant names its own schedules. */
 export const shardOfSchedule = (tenant: TenantId, id: ScheduleId): number =>
   hash32(`schedule:${tenant}:${id}`) % shardCount;
+
+/** Returns the FNV-1a hash of a text, which is not cryptographic, for shards and the origins of URLs. */
+export function hash32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+/** Joins two independent hashes of a text, for the readable tail of a dead letter's id. */
+function hashText(text: string): string {
+  const high = hash32(text).toString(36).padStart(7, "0");
+  const low = hash32(`${text.length}:${text}:`).toString(36).padStart(7, "0");
+  return high + low;
+}

@@ -20,7 +20,6 @@ export { cutAtCharacter } from "./cut.ts";
 export { parseDuration } from "./duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
 export { isKnownFormat, ownFormat } from "./format.ts";
-export { hash32 } from "./hash.ts";
 export { portionOf, portionsOf } from "./portions.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
@@ -37,6 +36,7 @@ export {
   flowId,
   type FlowId,
   flowLaneId,
+  hash32,
   isDerived,
   isQueueId,
   type LaneId,

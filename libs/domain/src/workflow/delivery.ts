@@ -1,5 +1,5 @@
 /** Deliveries of a run: ordinary messages, stored without a body if they carry the history (docs/design/runs#deliveries). */
-import { lanesOf } from "../lane/lane.ts";
+import { lanesOf } from "../lane/gates.ts";
 import { type Headers } from "../message/headers.ts";
 import { type InRun, type Message } from "../message/message.ts";
 import { type CallbackPlan, type Policy, settingsOfCallback } from "../message/policy.ts";

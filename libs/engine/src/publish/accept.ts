@@ -12,12 +12,12 @@ import {
   acceptClaimed,
   acceptGranted,
   acceptNamed,
-  claimableAtInsert,
   type Fault,
   type InState,
   isFault,
   isIn,
   mayBeNamed,
+  mayGoAtOnce,
   type Message,
   type MessageId,
   messageOf,
@@ -125,7 +125,7 @@ function insert(
 /** Returns the wait of a message that its insert would claim for a deliverer with a place in line, or with time to spare. */
 function waitForPlace({ local, named }: AcceptPorts, message: Message): Promise<void> | undefined {
   if (named && mayBeNamed(message)) return named.waitWhileBusy(message.tenant);
-  if (local === undefined || !isForLocal(message)) return undefined;
+  if (local === undefined || !mayGoAtOnce(message)) return undefined;
   return local.waitForPlace(message.tenant, originHash(message.url), message.body.length);
 }
 
@@ -175,7 +175,7 @@ export function prepare(
   const now = clock.now();
   const message = messageOf(command, url, id, now);
   const place =
-    local && isForLocal(message)
+    local && mayGoAtOnce(message)
       ? local.reserve(message.tenant, originHash(url), message.body.length)
       : undefined;
   if (place) return { record: acceptClaimed(message, place.owner, now), place };
@@ -186,9 +186,6 @@ export function prepare(
       : acceptNamed(message, owner, now);
   return { record };
 }
-
-const isForLocal = (message: Message): boolean =>
-  claimableAtInsert(message) || needsOnlySlot(message);
 
 const needsSlot = ({ record }: PreparedInsert): boolean => needsOnlySlot(record.message);
 

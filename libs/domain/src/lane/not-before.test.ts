@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { notBeforeOf, notBeforeOfStep, type Postponement } from "./command.ts";
+import { type Postponement } from "../publish/command.ts";
+import { notBeforeOf, notBeforeOfStep } from "./gates.ts";
 
 const now = 1_800_000_000_300;
 const at = (ms: number): Postponement => ({ kind: "notBefore", at: now + ms });

@@ -5,6 +5,7 @@ import {
   type Clock,
   type EventBus,
   type Log,
+  type Metrics,
   type Random,
   type StorePorts,
   type TokenStore,
@@ -62,8 +63,7 @@ export type EmbeddedOptions = {
   readonly log: Log;
   /** Runs a task after the present turn of the event loop; a simulation brings its own. */
   readonly schedule?: (task: () => void) => void;
-  /** For metrics: the number of writes that became durable together, and after how many seconds. */
-  readonly committed?: (writes: number, seconds: number) => void;
+  readonly metrics?: Pick<Metrics, "observe">;
   /** Called when the store has failed and takes no more writes: the process should end, non-zero. */
   readonly fatal?: (error: Error) => void;
   /** Size of the file that is given up when the disk is full. Default 64 MiB; 0 for none. */
@@ -109,7 +109,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     checkRoom: disk.checkRoom,
     makeRoom: disk.makeRoom,
     ...(sync && { sync }),
-    ...(options.committed && { committed: options.committed }),
+    ...(options.metrics && { metrics: options.metrics }),
     afterCommit: disk.afterCommit,
     fatal: (error) => {
       if (sqliteCode(error.cause) === "damaged") database.suspect();

@@ -63,6 +63,8 @@ describe("a steady clock", () => {
 
   it("is the clock of a process of the distributed shape", () => {
     const { now } = Date;
+    let aheadMs = 0;
+    Date.now = () => now() + aheadMs;
     const { clock } = processParts("scheduler", {
       drainSeconds: 1,
       host: "127.0.0.1",
@@ -76,7 +78,7 @@ describe("a steady clock", () => {
     });
     const before = clock.now();
 
-    Date.now = () => now() + 3_600_000;
+    aheadMs = 3_600_000;
     const after = clock.now();
     Date.now = now;
 

@@ -26,6 +26,6 @@ export function systemRandom(): Random {
       return text;
     },
     // Jitter need not be unguessable.
-    fraction: () => Math.random(),
+    fraction: Math.random,
   };
 }

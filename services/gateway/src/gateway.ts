@@ -50,7 +50,7 @@ import {
   type Schedules,
   type Telemetry,
 } from "@posthaste/ports";
-import { BacklogQuota, createRates } from "./quota.ts";
+import { BacklogQuota, createRates, type Intake } from "./quota.ts";
 import { createCallerOf, createSessionKeeper } from "./callers.ts";
 import { guarded, type RequestGuards } from "./guards.ts";
 import { createWebhookHandler, webhookTargetOf } from "./webhook-handler.ts";
@@ -103,11 +103,7 @@ export type GatewayOptions = {
   readonly admission: Admission;
   readonly cursors: Cursors;
   readonly watchers: LogWatchers;
-  /**
-   * Reports whether the process is stopping. It then still accepts publishes of an existing run, whose step is
-   * running, and nothing new.
-   */
-  readonly isClosed?: () => boolean;
+  readonly intake?: Intake;
 };
 
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
@@ -175,17 +171,17 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
 
 type HandlerOptions = Pick<
   GatewayOptions,
-  "admission" | "cursors" | "isClosed" | "llmUrl" | "policy" | "refreshAccounts" | "watchers"
+  "admission" | "cursors" | "intake" | "llmUrl" | "policy" | "refreshAccounts" | "watchers"
 >;
 
 export function handlerParts(ports: GatewayPorts, options: HandlerOptions): HandlerParts {
   const { admission, cursors, llmUrl, policy, refreshAccounts, watchers } = options;
-  const { isClosed = () => false } = options;
+  const { intake = { isClosed: false } } = options;
   const rates = createRates(ports);
   const readUrl = urlReader(policy);
   return {
     ...ports,
-    ...{ admission, isClosed, rates, readUrl, refreshAccounts, watchers },
+    ...{ admission, intake, rates, readUrl, refreshAccounts, watchers },
     telemetry: ports.telemetry ?? noTelemetry,
     backlog: new BacklogQuota(ports),
     contextOf: createContextOf({ ...ports, rates, readUrl, llmUrl }),

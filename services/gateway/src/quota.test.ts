@@ -26,7 +26,7 @@ function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly st
         });
       },
     },
-    isClosed: () => isClosed,
+    intake: { isClosed },
     backlog: { add: (_: Tenant, n: number) => void add.push(n) },
     queues: {
       make: async (_: unknown, names: readonly string[]) => {

@@ -28,8 +28,11 @@ export type QuotaParts = {
   readonly backlog: Pick<BacklogQuota, "add">;
   readonly queues: Pick<Queues, "make">;
   readonly rates: Pick<Rates, "spendMessages">;
-  readonly isClosed: () => boolean;
+  readonly intake: Intake;
 };
+
+/** Closed when the process stops: it then accepts publishes of an existing run, whose step is running, and nothing new. */
+export type Intake = { readonly isClosed: boolean };
 
 /**
  * Spends the quota that new messages and starts of runs need. Called once nothing else can refuse the publishes; spends
@@ -41,7 +44,7 @@ export function spendQuota(
   tenant: Tenant,
   need: QuotaNeed,
 ): Promise<QuotaRefusal | undefined> | undefined {
-  if (parts.isClosed()) return Promise.resolve({ refused: closed });
+  if (parts.intake.isClosed) return Promise.resolve({ refused: closed });
   // The guards have counted one message already.
   parts.backlog.add(tenant, need.messages - 1);
   const spending = parts.rates.spendMessages(tenant, () => need.messages);

@@ -164,11 +164,6 @@ function portBeside(distance: number): number {
   return config.port === 0 ? 0 : config.port + distance;
 }
 
-function committed(writes: number, seconds: number): void {
-  metrics.observe("posthaste_commit_writes", writes);
-  metrics.observe("posthaste_commit_seconds", seconds);
-}
-
 async function openStore(): Promise<Embedded> {
   try {
     const opened = openEmbedded({
@@ -176,7 +171,7 @@ async function openStore(): Promise<Embedded> {
       clock,
       random,
       log,
-      committed,
+      metrics,
       fatal: endProcess,
     });
     await opened.start();

@@ -140,7 +140,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     return { console: { folder, sessions, oidc } };
   };
   const { console: _, ...served } = options;
-  let isClosed = false;
+  const intake = { isClosed: false };
   const gateway = createGateway(
     {
       ...ports,
@@ -158,7 +158,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       limits: { connectionsMax: options.connectionsMax },
       cursors: createCursors({ secret: options.cursorSecret, clock }),
       watchers,
-      isClosed: () => isClosed,
+      intake,
     },
   );
   const management =
@@ -195,7 +195,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
         name: "intake",
         start: async () => undefined,
         stop: async () => {
-          isClosed = true;
+          intake.isClosed = true;
         },
       },
     ],

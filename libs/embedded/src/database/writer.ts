@@ -9,7 +9,7 @@
  * (4) After a failed sync nothing is carried out any more: the contents of the disk are then unknown.
  */
 import { type DatabaseSync } from "node:sqlite";
-import { StoreError } from "@posthaste/ports";
+import { type Metrics, noMetrics, StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 import { type Kind, Operation, type Weight, type WriteKind } from "./operation.ts";
 import { type Sync } from "./write-ahead-log.ts";
@@ -31,8 +31,8 @@ export type WriterOptions = {
    * disk has failed.
    */
   readonly afterCommit: () => Promise<void> | undefined;
-  /** For metrics: writes that became durable together, and the seconds from the first of them to the sync's end. */
-  readonly committed?: (writes: number, seconds: number) => void;
+  /** Gets the writes that became durable together, and the seconds from the first of them to the sync's end. */
+  readonly metrics?: Pick<Metrics, "observe">;
   /** Called once, when the store has become unusable. */
   readonly fatal: (error: Error) => void;
 };
@@ -180,7 +180,7 @@ export class Writer {
     this.#scheduled = false;
     if (this.#isHeld) return;
     const before = this.#commits;
-    const begunAt = this.#options.committed ? performance.now() : 0;
+    const begunAt = performance.now();
     const { batch, writes } = this.#carryOut();
     const rest = tellUrgent(batch);
     if (this.#syncing || this.#commits === before) tell(rest);
@@ -192,16 +192,19 @@ export class Writer {
   };
 
   async #synced(batch: Batch, writes: number, begunAt: number): Promise<void> {
-    const { sync, afterCommit, committed } = this.#options;
+    const { sync, afterCommit, metrics = noMetrics } = this.#options;
     try {
       // Without a write, this only waits a turn: the turn sets `#syncing` first.
       await (writes > 0 ? sync?.run() : undefined);
-      committed?.(writes, (performance.now() - begunAt) / 1_000);
+      metrics.observe("posthaste_commit_writes", writes);
+      metrics.observe("posthaste_commit_seconds", (performance.now() - begunAt) / 1_000);
       this.#unsynced = undefined;
       tell(batch);
       const more = afterCommit();
-      this.#isHeld = more !== undefined;
-      await more;
+      if (more) {
+        this.#isHeld = true;
+        await more;
+      }
     } catch (error) {
       this.#breakDown(error, batch);
     }
@@ -260,7 +263,7 @@ export class Writer {
   #together(batch: Batch, hasWrites: boolean): boolean {
     try {
       if (hasWrites) this.#db.exec("BEGIN IMMEDIATE");
-      for (const operation of batch) this.#carryOutOne(operation);
+      for (const operation of batch) (this.#carriedOut = operation).carryOut();
       if (hasWrites) this.#commit();
       return true;
     } catch (error) {
@@ -303,17 +306,12 @@ export class Writer {
     }
   }
 
-  #carryOutOne(operation: Operation): void {
-    this.#carriedOut = operation;
-    operation.carryOut();
-  }
-
   /** Throws what concerns the whole batch: a full disk, and the failures of `endsBatch`. */
   #inSavepoint(operation: Operation): void {
     const effectsBefore = this.#effects.length;
     this.#db.exec("SAVEPOINT operation");
     try {
-      this.#carryOutOne(operation);
+      (this.#carriedOut = operation).carryOut();
       this.#db.exec("RELEASE operation");
     } catch (error) {
       if (endsBatch(error) || sqliteCode(error) === "full") throw error;

@@ -23,13 +23,15 @@ import { positionAt } from "../messages/positions.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { ranks, stateOf, stepOf } from "./steps.ts";
 
+export type CountedEvent = Pick<LogEvent, "at" | "state">;
+
 export type Events = {
   created(tenant: number, position: number, at: number): void;
   /** Counts a CREATED event. Must be called only if the record was inserted with it. */
   countCreated(tenant: number, at: number): void;
   ended(tenant: number, position: number, fact: AttemptFact): void;
-  /** Counts the events of a whole row, and notifies watchers. */
-  toldByRow(tenant: number, events: readonly LogEvent[]): void;
+  /** Counts the events of a whole row, and notifies watchers. Called after the commit that has added them. */
+  toldByRow(tenant: number, events: readonly CountedEvent[]): void;
   /** Calls `grown` after each commit that holds events of the tenant. Returns a function that ends the watch. */
   watch(tenant: TenantId, grown: () => void): () => void;
 };
@@ -39,9 +41,10 @@ export function openEvents(
   counts: EventCounts,
 ): Events {
   const watchers = new Map<TenantId, Set<() => void>>();
+  const watching = (tenant: number): Iterable<() => void> =>
+    (watchers.size > 0 && watchers.get(tenants.name(tenant))) || [];
   const tell = (tenant: number): void => {
-    if (watchers.size === 0) return;
-    for (const grown of watchers.get(tenants.name(tenant)) ?? []) writer.onCommit(grown);
+    for (const grown of watching(tenant)) writer.onCommit(grown);
   };
   const created = db.prepare(
     "INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?)",
@@ -82,10 +85,8 @@ export function openEvents(
     countCreated: (tenant, at) =>
       writer.onCommit(() => counts.add(tenant, { at, state: "CREATED" })),
     toldByRow: (tenant, told) => {
-      tell(tenant);
-      writer.onCommit(() => {
-        for (const event of told) counts.add(tenant, event);
-      });
+      for (const event of told) counts.add(tenant, event);
+      for (const grown of watching(tenant)) grown();
     },
     watch: (tenant, grown) => {
       const own = watchers.get(tenant) ?? new Set();
@@ -111,7 +112,7 @@ export function openEvents(
 
 export type EventCounts = {
   /** Called after the commit that has added the event. */
-  add(tenant: number, event: Pick<LogEvent, "at" | "state">): void;
+  add(tenant: number, event: CountedEvent): void;
   readonly read: (reader: DatabaseSync) => MessageLog["counts"];
   close(): Promise<void>;
 };

@@ -4,7 +4,6 @@
  */
 import {
   alarmOnEntering,
-  createdEvent,
   flowOf,
   flowsSetBy,
   isFinished,
@@ -48,11 +47,13 @@ export function openInsert(store: Store): (insert: Insert) => Inserted {
       return "known";
     configurations.putBody(position, message.body);
     terms.put(position, message);
-    events.toldByRow(tenant, [createdEvent(message.createdAt)]);
     if (deduplication) windows.put(deduplication);
-    inserted(position, tenant, record);
-    if (state.kind === "due")
-      writer.onCommit(() => store.recent.add(position, { ...record, outbox: [] }));
+    if (state.kind === "claimed") store.claimed.add(position);
+    writer.onCommit(() => {
+      store.backlog.add(tenant, 1);
+      events.toldByRow(tenant, [{ at: message.createdAt, state: "CREATED" }]);
+      if (state.kind === "due") store.recent.add(position, { ...record, outbox: [] });
+    });
     return "inserted";
   };
 

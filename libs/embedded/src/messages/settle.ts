@@ -5,7 +5,6 @@
  */
 import {
   alarmOnEntering,
-  eventsOf,
   type FollowUp,
   isFinished,
   limits,
@@ -15,6 +14,7 @@ import {
 } from "@posthaste/domain";
 import { type OutboxItemRef, type Settled } from "@posthaste/ports";
 import { integer, optionalInteger } from "../database/rows.ts";
+import { type CountedEvent } from "../log/events.ts";
 import { columnsOf, firstFinishedCode, stateCodes } from "./records.ts";
 import { type Store } from "./store.ts";
 
@@ -28,7 +28,6 @@ export function openSettling(store: Store): Settling {
     claimed,
     db,
     clock,
-    events,
     keeping,
     names,
     lanes,
@@ -66,11 +65,9 @@ export function openSettling(store: Store): Settling {
     if (!address) return { kind: "fenced" };
     const { position, name } = address;
     const told = wholes.deliver(settlement, address);
-    if (told) {
+    if (told && next.kind === "delivered") {
       if (answer) keeping.answer(position, answer);
-      const tenant = tenants.take(message.tenant);
-      events.toldByRow(tenant, eventsOf(told));
-      end(store, position, tenant, told.endedAt, true);
+      end(store, position, tenants.take(message.tenant), next.endedAt, told);
       return { kind: "ok", left: [] };
     }
     const now = clock.now();
@@ -143,18 +140,22 @@ export function carryOut(
   return left;
 }
 
-/** Takes an ended record off the backlog, and hands it to the removal. For use inside a write. */
+/**
+ * Takes an ended record off the backlog, and hands it to the removal. `told`: the events that its whole row has got. For
+ * use inside a write.
+ */
 export const end = (
-  { writer, finished, backlog, claimed }: Store,
+  { writer, finished, backlog, claimed, events }: Store,
   position: number,
   tenant: number,
   endedAt: number,
-  isWhole = false,
+  told?: readonly CountedEvent[],
 ): void =>
   writer.onCommit(() => {
     claimed.delete(position);
-    finished.add(position, endedAt, isWhole);
+    finished.add(position, endedAt, told !== undefined);
     backlog.add(tenant, -1);
+    if (told) events.toldByRow(tenant, told);
   });
 
 /**

@@ -24,6 +24,7 @@ import {
   sentBytes,
   type Settlement,
 } from "@posthaste/domain";
+import { type CountedEvent } from "../log/events.ts";
 import { stepOf } from "../log/steps.ts";
 import { type Address, timeOfPosition } from "./positions.ts";
 import { configurationText } from "./configurations.ts";
@@ -35,8 +36,11 @@ export type WholeRows = {
   readonly placeOf: (record: MessageRecord) => number | undefined;
   /** Returns false when there is a row at the position. */
   readonly put: (record: MessageRecord, position: number, tenant: number) => boolean;
-  /** Ends the record of a whole row as delivered and returns the fact, if there is nothing else to write. */
-  readonly deliver: (settlement: Settlement, address: Address) => AttemptFact | undefined;
+  /** Ends the record of a whole row as delivered and returns the events, if there is nothing else to write. */
+  readonly deliver: (
+    settlement: Settlement,
+    address: Address,
+  ) => readonly CountedEvent[] | undefined;
   /** Gives configuration and events of a whole row rows of their own. Does nothing to other rows. */
   readonly split: (message: Message, position: number) => void;
 };
@@ -106,7 +110,11 @@ export function openWholeRows(db: DatabaseSync): WholeRows {
         endedAt, leaseLosses, deferrals, startedAt, answered?.status ?? null, answered?.bytes ?? null, position, name,
         epoch,
       ); // oxfmt-ignore
-      return changes > 0 ? fact : undefined;
+      if (changes === 0) return undefined;
+      return [
+        { at: startedAt, state: "ACTIVE" },
+        { at: endedAt, state: "DELIVERED" },
+      ];
     },
     split: (message, position) => {
       if (!isPlain(message)) return;

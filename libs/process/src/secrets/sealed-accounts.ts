@@ -47,21 +47,12 @@ export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
   }
 }
 
-function opened({ keys, ...tenant }: Tenant, open: Open): Tenant {
-  const current = open(keys.current, placeOfKey(tenant.id));
-  const next = open(keys.next, placeOfNextKey(tenant.id));
-  return {
-    ...tenant,
-    keys: {
-      get current() {
-        return current();
-      },
-      get next() {
-        return next();
-      },
-    },
-  };
-}
+const opened = (tenant: Tenant, open: Open): Tenant => ({
+  ...tenant,
+  keys: open(tenant.keys, (name) =>
+    name === "current" ? placeOfKey(tenant.id) : placeOfNextKey(tenant.id),
+  ),
+});
 
 const sealed = ({ keys, ...tenant }: Tenant, seal: Sealer["seal"]): Tenant => ({
   ...tenant,

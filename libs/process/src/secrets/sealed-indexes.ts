@@ -18,21 +18,12 @@ export function sealIndexes(indexes: SearchIndexes, sealer: Sealer): SearchIndex
   };
 }
 
-function opened({ tokens, ...index }: SearchIndex, open: Open): SearchIndex {
-  const full = open(tokens.full, placeOfToken(index.id));
-  const readOnly = open(tokens.readOnly, placeOfReadOnly(index.id));
-  return {
-    ...index,
-    tokens: {
-      get full() {
-        return full();
-      },
-      get readOnly() {
-        return readOnly();
-      },
-    },
-  };
-}
+const opened = (index: SearchIndex, open: Open): SearchIndex => ({
+  ...index,
+  tokens: open(index.tokens, (name) =>
+    name === "full" ? placeOfToken(index.id) : placeOfReadOnly(index.id),
+  ),
+});
 
 const sealed = ({ tokens, ...index }: SearchIndex, seal: Sealer["seal"]): SearchIndex => ({
   ...index,

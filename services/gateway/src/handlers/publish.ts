@@ -23,7 +23,7 @@ import {
 import { type Metrics, type Queues, type Telemetry } from "@posthaste/ports";
 import { groupOf, type ContextOf } from "../parse-context.ts";
 import { groupResultTexts } from "../published-texts.ts";
-import { type BacklogQuota, type Rates, spendQuota } from "../quota.ts";
+import { type BacklogQuota, type Intake, type Rates, spendQuota } from "../quota.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type TargetHandler } from "../raw-handler.ts";
 import { attributesOfPublish, traced, traceSteps } from "../trace.ts";
@@ -35,7 +35,7 @@ export type PublishParts = RunPorts & {
   readonly rates: Rates;
   readonly reads: ReadsIn;
   readonly telemetry: Telemetry;
-  readonly isClosed: () => boolean;
+  readonly intake: Intake;
 };
 
 /** An endpoint that publishes with headers and a command of its own. */

@@ -2,6 +2,7 @@
 import { type AuditEntry, type AuditLog } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
+import { removeSome } from "./query/ids-of.ts";
 
 const auditLogName = "audit_log";
 
@@ -23,12 +24,8 @@ export function createAuditLog({ again, collection }: Connection): AuditLog {
   return {
     begin: async (entry) => {
       await put(entry);
-      const options = { projection: { _id: 1 }, limit: removedPerEntryMax } as const;
       const expired = { expiresAt: { $lte: entry.at } };
-      const found = await again(() => entries.find(expired, options).toArray());
-      if (found.length === 0) return;
-      const ids = found.map(({ _id }) => _id);
-      await again(() => entries.deleteMany({ _id: { $in: ids } }));
+      await removeSome(again, entries, expired, { limit: removedPerEntryMax });
     },
     end: put,
     page: async ({ tenant, before, limit, now }) => {

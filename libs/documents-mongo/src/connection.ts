@@ -1,9 +1,8 @@
 /** The connections, clock and helpers that every part of this adapter gets. */
-import { type TenantId } from "@posthaste/domain";
-import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { type TenantId, type LogEvent } from "@posthaste/domain";
+import { type Clock, type Log, type Random, type MessageLog } from "@posthaste/ports";
 import { type Collection, type Db, type Document } from "mongodb";
 import { type Committed } from "./committed.ts";
-import { type EventCounts } from "./event-counts.ts";
 import { type Again } from "./retry.ts";
 
 /** Separate connections for lists, counts and walks, so that no insert waits for them. */
@@ -32,4 +31,13 @@ export type Connection = {
   readonly log: Log;
   readonly committed?: Committed;
   readonly counts?: EventCounts;
+};
+
+/** Receives the events that records and log write, to count them (message-log/counts.ts). */
+export type EventCounts = {
+  /** Counts an event that this process has written and that was not stored before. */
+  add(tenant: TenantId, event: Pick<LogEvent, "at" | "state">): void;
+  readonly read: MessageLog["counts"];
+  sweep(tenant: TenantId, before: number): Promise<void>;
+  close(): Promise<void>;
 };

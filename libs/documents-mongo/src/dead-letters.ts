@@ -21,6 +21,7 @@ import {
 import { digitsOf, type Placed, placeOf } from "./query/placed.ts";
 import { largeBounds, readPage, type Scan } from "./query/read-page.ts";
 import { shown } from "./query/shown.ts";
+import { removeSome } from "./query/ids-of.ts";
 
 export const deadLettersName = "dead_letters";
 
@@ -61,28 +62,21 @@ export function createDeadLetters({ again, collection: open, heavy }: Connection
       );
     },
     sweep: async (tenant, before, limit) => {
+      const old = { tenant, place: { $lt: digitsOf(before) } };
       let swept = 0;
       // Ends when no further letter is old enough, or at `limit`.
       while (swept < limit) {
-        const keys = await oldest(tenant, before, Math.min(limit - swept, removedPerCallMax));
-        if (keys.length === 0) break;
-        await again(() => letters.deleteMany({ _id: { $in: keys } }));
-        swept += keys.length;
+        const bounds = {
+          sort: { place: 1 },
+          limit: Math.min(limit - swept, removedPerCallMax),
+        } as const;
+        const removed = await removeSome(again, letters, old, bounds);
+        if (removed === 0) break;
+        swept += removed;
       }
       return swept;
     },
   };
-
-  async function oldest(tenant: TenantId, before: number, limit: number): Promise<string[]> {
-    const rows = await again(() =>
-      letters
-        .find({ tenant, place: { $lt: digitsOf(before) } }, { projection: { _id: 1 } })
-        .sort({ place: 1 })
-        .limit(limit)
-        .toArray(),
-    );
-    return rows.map(({ _id }) => _id);
-  }
 }
 
 /** The tenant is part of the key: ids end in a short hash, so two tenants might share one. */

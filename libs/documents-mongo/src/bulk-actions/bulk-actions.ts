@@ -6,12 +6,12 @@ import { newWrite } from "../change-by-token.ts";
 import { type Connection } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { isKnownFormat } from "../messages/stored.ts";
-import { documentsWithin } from "../query/documents-within.ts";
+import { listByAge } from "../query/documents-within.ts";
 import { actionFrom, bulkActionsName, keyOf, sameOf, type StoredBulkAction } from "./stored.ts";
+import { removeSome } from "../query/ids-of.ts";
 
 export function createBulkActions(connection: Connection): BulkActions {
   const { again, heavy, random } = connection;
-  const listed = heavy.collection<StoredBulkAction>(bulkActionsName);
   const actions: Collection<StoredBulkAction> = connection.collection(bulkActionsName);
 
   return {
@@ -43,33 +43,15 @@ export function createBulkActions(connection: Connection): BulkActions {
       );
       return stored ? actionFrom(stored) : undefined;
     },
-    list: async (tenant, { after, limit, bytesMax = Infinity }) => {
-      const behind = after && {
-        $or: [
-          { createdAt: { $lt: after.createdAt } },
-          { createdAt: after.createdAt, id: { $lt: after.id } },
-        ],
-      };
-      const from = after ? { createdAt: { $lte: after.createdAt } } : {};
-      const { documents } = await heavy.again(tenant)(() =>
-        documentsWithin(
-          listed
-            .find({ tenant, ...from, ...behind, ...isKnownFormat })
-            .sort({ createdAt: -1, id: -1 })
-            .limit(limit)
-            .maxTimeMS(heavy.msMax),
-          bytesMax,
-        ),
+    list: async (tenant, page) => {
+      const filter = { tenant, ...isKnownFormat };
+      return (await listByAge<StoredBulkAction>(heavy, bulkActionsName, filter, page, -1)).map(
+        actionFrom,
       );
-      return documents.map(actionFrom);
     },
     removeEnded: async (endedBefore, limit) => {
       const ended = { completedAt: { $lt: endedBefore, $exists: true } };
-      const options = { projection: { _id: 1 }, limit } as const;
-      const found = await again(() => actions.find(ended, options).toArray());
-      if (found.length === 0) return;
-      const ids = found.map(({ _id }) => _id);
-      await again(() => actions.deleteMany({ _id: { $in: ids } }));
+      await removeSome(again, actions, ended, { limit });
     },
   };
 }

@@ -2,6 +2,9 @@
 import { hash } from "node:crypto";
 import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";
 import { byTime, type Index } from "../indexes.ts";
+import { type Rung } from "@posthaste/ports";
+import { type Connection } from "../connection.ts";
+import { type Due, ringDue } from "../alarms.ts";
 
 export const bulkActionsName = "bulk_actions";
 
@@ -30,4 +33,12 @@ export const sameOf = ({ work }: Pick<BulkAction, "work">): string =>
 export function actionFrom(stored: StoredBulkAction): BulkAction {
   const { _id, same, write, ...action } = stored;
   return action;
+}
+
+export async function ringBulkActions(
+  connection: Pick<Connection, "again" | "collection">,
+  ...due: Due
+): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredBulkAction>(connection, bulkActionsName, due, {});
+  return found.map((stored) => ({ kind: "bulkAction", action: actionFrom(stored) }));
 }

@@ -19,6 +19,7 @@ import { inOneReply, type Store } from "../messages/store.ts";
 import { isKnownFormat } from "../messages/stored.ts";
 import { enterFanOut, lastPlaceOf, wakeQueues } from "../queues/alarms.ts";
 import { fanOutFrom, fanOutsName, type StoredFanOut } from "./stored-fan-out.ts";
+import { idsOf } from "../query/ids-of.ts";
 
 export const createFanOuts = (store: Store): FanOuts => ({
   insert: async (fanOut, _intake, deduplication = []) => {
@@ -53,14 +54,7 @@ export const createFanOuts = (store: Store): FanOuts => ({
     const _id = { ...(after !== undefined && { $gt: after }), $lt: before };
     const shard = { $in: [...allShards] };
     const filter = { _id, tenant, shard, wakeAt: { $exists: true }, ...isKnownFormat };
-    const found = await store.again(() =>
-      store.fanOuts
-        .find(filter, { projection: { _id: 1 } })
-        .sort({ _id: 1 })
-        .limit(limit)
-        .toArray(),
-    );
-    return found.map(({ _id: id }) => id);
+    return idsOf(store.again, store.fanOuts, filter, { sort: { _id: 1 }, limit });
   },
   advance: async (id, from, upTo, done) => {
     const { state, wakeAt } = advanceTo(upTo, done, store.clock.now());

@@ -10,6 +10,7 @@ import { type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
+import { idsOf } from "../query/ids-of.ts";
 
 const collection = "group_chunks";
 
@@ -64,16 +65,8 @@ export function createChunks({ again, collection: open, random }: Connection): C
       });
     },
     lookAt: (time, ids) => setLook({ _id: { $in: [...ids] } }, time),
-    due: async (now, limit) => {
-      const found = await again(() =>
-        chunks
-          .find({ lookAt: { $lte: now } }, { projection: { _id: 1 } })
-          .sort({ lookAt: 1 })
-          .limit(limit)
-          .toArray(),
-      );
-      return found.map(({ _id }) => _id);
-    },
+    due: (now, limit) =>
+      idsOf(again, chunks, { lookAt: { $lte: now } }, { sort: { lookAt: 1 }, limit }),
     postpone: (ids, now, time) => setLook({ _id: { $in: [...ids] }, lookAt: { $lte: now } }, time),
     remove: async (ids) => {
       await again(() => chunks.deleteMany({ _id: { $in: [...ids] } }));

@@ -10,8 +10,7 @@
 import { type LogState, minuteMs, type TenantId, isOver } from "@posthaste/domain";
 import { type MinuteCounts } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { type Connection } from "../connection.ts";
-import { type EventCounts } from "../event-counts.ts";
+import { type Connection, type EventCounts } from "../connection.ts";
 import { type Index } from "../indexes.ts";
 
 const collection = "event_counts";

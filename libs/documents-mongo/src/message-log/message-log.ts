@@ -19,6 +19,7 @@ import { ownPlace, sweepOwnRows } from "./own-rows.ts";
 import { readLog } from "./reading.ts";
 import { isOfCreated, type LogItem, type LogRow, rowId, rowsOf } from "./rows.ts";
 import { watchTail } from "./tail.ts";
+import { idsOf } from "../query/ids-of.ts";
 
 const collection = "message_log";
 
@@ -51,17 +52,12 @@ export function endsOfLog(connection: Connection): EndsOfLog {
 
 const nameOf = ({ id, ...event }: End): string => rowId(id, event);
 
-async function present(
+const present = (
   { again }: Connection,
   log: Collection<LogRow>,
   ids: readonly string[],
-): Promise<readonly string[]> {
-  if (ids.length === 0) return [];
-  const found = await again(() =>
-    log.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray(),
-  );
-  return found.map(({ _id }) => _id);
-}
+): Promise<readonly string[]> =>
+  ids.length > 0 ? idsOf(again, log, { _id: { $in: [...ids] } }) : Promise.resolve([]);
 
 type Appended = Parameters<MessageLog["append"]>[0][number];
 

@@ -21,8 +21,15 @@ import { type Canceled, type Records } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { wakeQueues } from "../queues/alarms.ts";
 import { type Store } from "./store.ts";
-import { isKnownFormat, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
+import {
+  isKnownFormat,
+  recordFrom,
+  type StoredRecord,
+  stateWrite,
+  withoutBodies,
+} from "./stored.ts";
 import { writeAll } from "./writes.ts";
+import { idsOf } from "../query/ids-of.ts";
 
 export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<readonly Canceled[]>;
 
@@ -96,12 +103,9 @@ async function findLive(
     ...isKnownFormat,
     state: { $in: [...liveKinds] },
   };
-  const found = await again(() => messages.find(filter, { projection: slim }).toArray());
-  return found.map((stored) => recordFrom(stored, noBody)).filter(isLive);
+  const found = await again(() => messages.find(filter, { projection: withoutBodies }).toArray());
+  return found.map((stored) => recordFrom(stored)).filter(isLive);
 }
-
-const slim = { body: 0, "outbox.response": 0 } as const;
-const noBody = new Uint8Array();
 
 const isLive = (record: MessageRecord): record is InState<LiveKind> => !isFinished(record.state);
 
@@ -127,16 +131,11 @@ async function write(
     ...others.map((each) => endingOne(each, changedBy, now)),
   ]);
   const ids = planned.map(({ record }) => record.message.id);
-  const ours =
+  const ours = new Set(
     matched === planned.length
-      ? new Set(ids)
-      : new Set(
-          (
-            await again(() =>
-              messages.find({ _id: { $in: ids }, changedBy }, { projection: { _id: 1 } }).toArray(),
-            )
-          ).map(({ _id }) => _id),
-        );
+      ? ids
+      : await idsOf(again, messages, { _id: { $in: ids }, changedBy }),
+  );
   await wakeQueues(
     store,
     planned.map(({ record }) => record.message),

@@ -8,9 +8,10 @@ import {
 } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { type UpdateFilter } from "mongodb";
-import { lanesName, rowFrom, settingAlarm, writeLanes } from "./lanes.ts";
+import { lanesName, rowFrom, settingAlarm } from "./lanes.ts";
 import { inOneReply, type Store } from "./store.ts";
 import { type StoredLane } from "./stored-lane.ts";
+import { upsertAll } from "./writes.ts";
 
 type ByHand = Pick<
   FlowLanes,
@@ -28,7 +29,7 @@ export function createLanesByHand(store: Store): ByHand {
   ): Promise<void> => {
     const $setOnInsert = { tenant, key, shard, ...limits };
     const update = { ...change, $max: { usedAt: clock.now() }, $setOnInsert };
-    return writeLanes(store, [{ updateOne: { filter: { _id }, update, upsert: true } }]);
+    return upsertAll(again, lanes, [{ updateOne: { filter: { _id }, update, upsert: true } }]);
   };
 
   return {

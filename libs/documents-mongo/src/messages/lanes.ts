@@ -27,7 +27,7 @@ import { byTime, type Index } from "../indexes.ts";
 import { type Store } from "./store.ts";
 import { isKnownFormat } from "./stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll, upsertAll } from "./writes.ts";
 
 export const lanesName = "lanes";
 export const laneIndexes: readonly Index[] = [
@@ -59,25 +59,10 @@ export async function enter(
   );
   // Refused writes: lanes with pins, and lanes that were made meanwhile.
   const careful = [...refused].flatMap((n) => entering[n]?.carefully ?? []);
-  await writeLanes({ again, lanes }, careful);
+  await upsertAll(again, lanes, careful);
 }
 
 type LaneWrites = readonly AnyBulkWriteOperation<StoredLane>[];
-
-export async function writeLanes(
-  { again, lanes }: Pick<Store, "again" | "lanes">,
-  writes: LaneWrites,
-): Promise<void> {
-  let operations = writes;
-  // When two calls insert the same row at once, one is refused and updates the row in the next round.
-  for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
-    const { refused } = await writeAll(again, lanes, operations);
-    operations = operations.filter((_, n) => refused.has(n));
-  }
-  if (operations.length > 0) throw new Error("lanes could not be written");
-}
-
-const roundsMax = 5;
 
 /** `freely` sets all limits, and is refused if some are pinned; `carefully` sets only those without a pin. */
 type Entering = {

@@ -5,20 +5,17 @@
 import { release, sourceOf } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Store } from "./store.ts";
-import { isKnownFormat, recordFrom, stateWrite } from "./stored.ts";
+import { isKnownFormat, recordFrom, stateWrite, withoutBodies } from "./stored.ts";
 
 /** A record changes a few times a second at most. */
 const triesMax = 20;
-const slim = { body: 0, "outbox.response": 0 } as const;
-const noBody = new Uint8Array();
-
 export function createRelease({ again, clock, messages, token }: Store): Records["release"] {
   return async (tenant, id) => {
     for (let tries = 0; tries < triesMax; tries++) {
       const one = { _id: id, tenant, ...isKnownFormat };
-      const stored = await again(() => messages.findOne(one, { projection: slim }));
+      const stored = await again(() => messages.findOne(one, { projection: withoutBodies }));
       if (!stored) return { kind: "unknown" };
-      const record = recordFrom(stored, noBody);
+      const record = recordFrom(stored);
       const now = clock.now();
       const released = release(record, now);
       if (released.kind !== "released") return { kind: released.kind };

@@ -18,6 +18,7 @@ import {
   type StoredRecord,
   sweepFields,
 } from "./stored.ts";
+import { removeSome } from "../query/ids-of.ts";
 
 export type RemoveFinished = (
   shards: readonly number[],
@@ -123,7 +124,7 @@ async function tellOwed(
   );
   await append(
     stored.map((each) => {
-      const { message, retried } = recordFrom(each, noBody);
+      const { message, retried } = recordFrom(each);
       const factOf = each.state === "canceled" ? owedCancellation : owedFact;
       return { message, fact: factOf(message.id, retried, each.endedAt ?? message.createdAt) };
     }),
@@ -131,8 +132,6 @@ async function tellOwed(
 }
 
 const endOf = (state: StoredRecord["state"]) => (state === "canceled" ? "CANCELED" : "DELIVERED");
-
-const noBody = new Uint8Array();
 
 /** Ends records and leaves them as rows of the log. */
 async function leaveRows(
@@ -158,13 +157,5 @@ async function sweepTombstones(
 ): Promise<void> {
   const tombstones = collection<Tombstone>(name);
   const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };
-  const found = await again(() =>
-    tombstones
-      .find(over, { projection: { _id: 1 } })
-      .limit(limit)
-      .toArray(),
-  );
-  if (found.length === 0) return;
-  const ids = found.map(({ _id }) => _id);
-  await again(() => tombstones.deleteMany({ _id: { $in: ids }, ...over }));
+  await removeSome(again, tombstones, over, { limit });
 }

@@ -17,12 +17,12 @@ import {
 } from "@posthaste/domain";
 import { type Alarms, type Rung, watchSetBack } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { ringBulkActions } from "../bulk-actions/alarms.ts";
+import { ringBulkActions } from "../bulk-actions/stored.ts";
 import { ringFanOuts } from "../fan-outs/fan-outs.ts";
 import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
 import { redeliver, ringRuns } from "../runs/alarms.ts";
 import { type StoreWithRuns } from "../runs/store.ts";
-import { ringSchedules } from "../schedules/alarms.ts";
+import { ringSchedules } from "../schedules/stored.ts";
 import { moveAlarmsUp } from "./clock-set-back.ts";
 import { enter, type Entry, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";
@@ -38,6 +38,7 @@ import {
   stateWrite,
 } from "./stored.ts";
 import { writeAll } from "./writes.ts";
+import { idsOf } from "../query/ids-of.ts";
 
 type RungRecord = {
   readonly stored: StoredRecord;
@@ -96,7 +97,7 @@ export function createRing(store: StoreWithRuns, reading: Reading): Alarms["ring
       isCut || found.length >= limitOfEach;
     const withOutbox = [
       ...whole.filter(({ outbox }) => outbox.length > 0),
-      ...onlyFacts.map(({ stored }) => recordFrom(stored, noBody)),
+      ...onlyFacts.map(({ stored }) => recordFrom(stored)),
     ];
     return {
       rung: [
@@ -132,8 +133,6 @@ const ringRows: { readonly [Source in RowSource]: RingDue } = {
   run: ringRuns,
 };
 
-const noBody = new Uint8Array();
-
 const named = ({ record: { message }, rung, source }: RungRecord): readonly Rung[] =>
   rung.followUp && source === "record"
     ? [{ kind: "outbox", id: message.id, tenant: message.tenant }]
@@ -149,7 +148,7 @@ function laneAt(state: MessageState): readonly Rung[] {
 }
 
 function rungAt(stored: StoredRecord, now: number, setAheadMs: number): RungRecord {
-  const record = recordFrom(stored, noBody);
+  const record = recordFrom(stored);
   const rung = ring(record, now, setAheadMs);
   return { stored, record, rung, source: sourceOf(rung.next, record.outbox) };
 }
@@ -212,9 +211,7 @@ async function withoutLost(
     _id: { $in: ringing.map(({ stored }) => stored._id) },
     [alarmFields.followUp]: { $in: [...new Set(ringing.map(({ rung }) => rung.wakeAt))] },
   };
-  const projection = { _id: 1 } as const;
-  const moved = await again(() => messages.find(filter, { ...inOneReply, projection }).toArray());
-  const won = new Set(moved.map(({ _id }) => _id));
+  const won = new Set(await idsOf(again, messages, filter));
   return ringing.filter(({ stored }) => won.has(stored._id));
 }
 

@@ -225,8 +225,14 @@ export function storedFrom(
   };
 }
 
-/** `body`: the record's own or that of its fan-out. */
-export function recordFrom(stored: StoredRecord, body: Uint8Array): MessageRecord {
+/** Leaves out what may be large: for `recordFrom` without a body. */
+export const withoutBodies = { body: 0, "outbox.response": 0 } as const;
+
+/** `body`: the record's own or that of its fan-out, or none if none was read. */
+export function recordFrom(
+  stored: StoredRecord,
+  body: Uint8Array = new Uint8Array(),
+): MessageRecord {
   const { _id: id, format, tenant, shard, queue, lane, bodyOf, turnOf } = stored;
   const { epoch, retried, leaseLosses, deferrals } = stored;
   const message: Message = {

@@ -23,3 +23,21 @@ export async function writeAll<T extends Document>(
     }
   });
 }
+
+/**
+ * Makes writes of which some insert a missing document: when two calls insert the same one at once, the server refuses one,
+ * which updates the document in the next round.
+ */
+export async function upsertAll<T extends Document>(
+  again: Again,
+  collection: Collection<T>,
+  operations: readonly AnyBulkWriteOperation<T>[],
+): Promise<void> {
+  let left = operations;
+  for (let round = 0; left.length > 0 && round < roundsMax; round++) {
+    const { refused } = await writeAll(again, collection, left);
+    left = left.filter((_, n) => refused.has(n));
+  }
+  if (left.length > 0) throw new Error(`${collection.collectionName} could not be written`);
+}
+const roundsMax = 5;

@@ -9,7 +9,6 @@
  * (3) a process that dies between the two leaves a turn whose record is still queued: the next look moves it.
  */
 import {
-  type FlowId,
   flowOf,
   freeTurns,
   type InState,
@@ -23,6 +22,7 @@ import {
   type Owner,
   type QueueId,
   takeTurn,
+  waitsOf,
 } from "@posthaste/domain";
 import { type Admitted } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
@@ -36,9 +36,11 @@ import {
   recordFrom,
   type StoredRecord,
   stateWrite,
+  withoutBodies,
 } from "../messages/stored.ts";
 import { writeAll } from "../messages/writes.ts";
 import { queuesOf, type StoredQueue } from "./stored-queue.ts";
+import { idsOf } from "../query/ids-of.ts";
 
 /** `isFull`: the look left no turn to give. */
 type Looked = { readonly admitted: Admitted; readonly isFull: boolean };
@@ -59,7 +61,7 @@ export async function admitOne(
     room > 0 ? lineOf(store, row, { room, end: unmade, whole: owner !== undefined }) : [],
     purgedOf(store, row),
   ]);
-  const standing = new Map(holders.map((stored) => [stored._id, recordFrom(stored, noBody)]));
+  const standing = new Map(holders.map((stored) => [stored._id, recordFrom(stored)]));
   const now = store.clock.now();
   const done = room > 0 ? row.turns.filter((id) => isDone(standing.get(id), now)) : [];
   const calledBack = await callbacksOf(
@@ -130,17 +132,15 @@ function planOf(row: StoredQueue, { holders, over, line }: Found): Plan {
   };
 }
 
-const slim = { body: 0, "outbox.response": 0 } as const;
-const noBody = new Uint8Array();
 const none: ReadonlySet<MessageId> = new Set();
 
-async function holdersOf(
+export async function holdersOf(
   { again, messages }: Store,
   turns: readonly MessageId[],
 ): Promise<readonly StoredRecord[]> {
   if (turns.length === 0) return [];
   const filter = { _id: { $in: [...turns] }, state: { $exists: true } };
-  return again(() => messages.find(filter, { ...inOneReply, projection: slim }).toArray());
+  return again(() => messages.find(filter, { ...inOneReply, projection: withoutBodies }).toArray());
 }
 
 /**
@@ -179,7 +179,7 @@ const lineOf = (
     messages
       .find(
         { queue, state: "queued", queuePlace, ...isKnownFormat },
-        { ...inOneReply, ...(!isShort && { projection: slim }) },
+        { ...inOneReply, ...(!isShort && { projection: withoutBodies }) },
       )
       .sort({ queue: 1, state: 1, queuePlace: 1, _id: 1 })
       .limit(Math.min(room, limits.admitBatchMax) + turns.length)
@@ -194,13 +194,7 @@ async function purgedOf(
 ): Promise<readonly MessageId[]> {
   if (purgeUpTo === undefined) return [];
   const filter = { queue, state: { $in: [...liveKinds] }, queuePlace: { $lte: purgeUpTo } };
-  const found = await again(() =>
-    messages
-      .find(filter, { projection: { _id: 1 } })
-      .limit(limits.admitBatchMax)
-      .toArray(),
-  );
-  return found.map(({ _id }) => _id);
+  return idsOf(again, messages, filter, { limit: limits.admitBatchMax });
 }
 
 /** `awake`: the alarm was set since the row was read, and stays. `overtaken`: another write came first. */
@@ -285,7 +279,7 @@ function movedAt(
   owner: Owner | undefined,
 ): Moved {
   const isWhole = whole?.message.id === stored._id;
-  const record = isWhole ? whole : recordFrom(stored, noBody);
+  const record = isWhole ? whole : recordFrom(stored);
   if (!isIn(record, "queued")) throw new Error("unreachable: the line holds what is queued");
   return { stored, taken: takeTurn(record, now, isWhole ? owner : undefined) };
 }
@@ -312,29 +306,17 @@ async function move(
   if (entries.length > 0) await enter(store, entries);
   const claimed = moved.map(({ taken }) => taken).find((taken) => isIn(taken, "claimed"));
   if (!claimed || matched === moved.length) return claimed;
-  return (await isClaimedBy(store, claimed.message.id, claimedBy)) ? claimed : undefined;
+  // Tells a claim that lost to another write from a claim whose reply was lost.
+  const ours = { _id: claimed.message.id, state: "claimed", claimedBy } as const;
+  return (await idsOf(store.again, store.messages, ours)).length > 0 ? claimed : undefined;
 }
 
-/** Tells a claim that lost to another write from a claim whose reply was lost. */
-async function isClaimedBy(
-  { again, messages }: Store,
-  _id: MessageId,
-  claimedBy: string,
-): Promise<boolean> {
-  const filter = { _id, state: "claimed", claimedBy } as const;
-  return (await again(() => messages.findOne(filter, { projection: { _id: 1 } }))) !== null;
-}
-
-function told(moved: readonly Moved[]): Pick<Admitted, "given" | "hints" | "heldUntil" | "flows"> {
-  const states = moved.map(({ taken }) => taken.state);
-  const times = states.flatMap((state) => (state.kind === "held" ? state.dueAt : []));
-  const flows = states.flatMap((state): FlowId[] => (state.kind === "waiting" ? [state.flow] : []));
-  return {
-    given: moved.length,
-    hints: moved
-      .filter(({ taken }) => taken.state.kind === "due")
-      .map(({ stored }) => hintFrom(stored)),
-    ...(times.length > 0 && { heldUntil: Math.min(...times) }),
-    flows: [...new Set(flows)],
-  };
-}
+const told = (
+  moved: readonly Moved[],
+): Pick<Admitted, "given" | "hints" | "heldUntil" | "flows"> => ({
+  given: moved.length,
+  hints: moved
+    .filter(({ taken }) => taken.state.kind === "due")
+    .map(({ stored }) => hintFrom(stored)),
+  ...waitsOf(moved.map(({ taken }) => taken.state)),
+});

@@ -14,7 +14,6 @@ import {
   type Message,
   type MessageId,
   type MessageRecord,
-  queueId,
   type QueueId,
   cutOff,
 } from "@posthaste/domain";
@@ -22,8 +21,9 @@ import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Due, ringDue } from "../alarms.ts";
 import { type Store } from "../messages/store.ts";
-import { writeAll } from "../messages/writes.ts";
+import { upsertAll } from "../messages/writes.ts";
 import { asMade, asPublished, queuesName, queuesOf, type StoredQueue } from "./stored-queue.ts";
+import { idsOf } from "../query/ids-of.ts";
 
 type Queued = Pick<Message, "id" | "tenant" | "queue" | "turnOf" | "format">;
 export type QueueEntry = {
@@ -62,15 +62,9 @@ export async function enterQueues(store: Store, entries: readonly QueueEntry[]):
   if (entries.length === 0) return;
   const now = store.clock.now();
   const byQueue = Map.groupBy(entries, ({ message }) => message.queue);
-  let operations = [...byQueue].flatMap(([queue, group]) => entering(queue, group, now));
-  // When two processes insert the same row at once, one is refused and updates the row in the next round.
-  for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
-    const { refused } = await writeAll(store.again, queuesOf(store), operations);
-    operations = operations.filter((_, n) => refused.has(n));
-  }
-  if (operations.length > 0) throw new Error("queues could not be written");
+  const writes = [...byQueue].flatMap(([queue, group]) => entering(queue, group, now));
+  await upsertAll(store.again, queuesOf(store), writes);
 }
-const roundsMax = 5;
 
 function entering(
   _id: QueueId | undefined,
@@ -80,27 +74,25 @@ function entering(
   const [first] = entries;
   if (_id === undefined || !first) return [];
   const { tenant } = first.message;
-  const name = _id.slice(queueId(tenant, "").length);
-  const made = { ...asPublished, createdAt: now, updatedAt: now };
   const place = Math.max(0, ...entries.map((entry) => entry.place ?? 0));
-  const { format: own, ...fixed } = asMade(tenant, name);
+  const { format: own, ...fixed } = asMade(tenant, _id);
   const format = Math.max(own, ...entries.map(({ message }) => message.format ?? 1));
   const enter = {
     ...setting({ $min: { wakeAt: now } }),
     $max: { place, format },
-    $setOnInsert: { ...fixed, ...made },
+    $setOnInsert: { ...fixed, ...asPublished(now) },
   };
   const entered = { updateOne: { filter: { _id }, update: enter, upsert: true } };
-  return entries.every(({ isReserved }) => isReserved) ? [entered] : [anew(_id, made), entered];
+  return entries.every(({ isReserved }) => isReserved) ? [entered] : [anew(_id, now), entered];
 }
 
-const anew = (_id: QueueId, made: Made): AnyBulkWriteOperation<StoredQueue> => ({
+/** Returns the write that makes a deleted queue anew. */
+export const anew = (_id: QueueId, now: number): AnyBulkWriteOperation<StoredQueue> => ({
   updateOne: {
     filter: { _id, endedAt: { $exists: true } },
-    update: { $set: made, $unset: { endedAt: "" as const } },
+    update: { $set: asPublished(now), $unset: { endedAt: "" as const } },
   },
 });
-type Made = typeof asPublished & Pick<StoredQueue, "createdAt" | "updatedAt">;
 
 export async function lastPlaceOf(store: Store, _id: QueueId): Promise<number> {
   const projection = { place: 1 };
@@ -119,25 +111,18 @@ export async function enterFanOut(
 ): Promise<void> {
   if (queue === undefined) return;
   const now = store.clock.now();
-  const name = queue.slice(queueId(tenant, "").length);
-  const { turnsVersion: _, format: own, ...fixed } = asMade(tenant, name);
-  const made = { ...asPublished, createdAt: now, updatedAt: now };
+  const { turnsVersion: _, format: own, ...fixed } = asMade(tenant, queue);
   const update = {
     ...setting({ $min: { wakeAt: now } }),
     $inc: { entries: 1, turnsVersion: 1 },
     $max: { place: first + endpointCount - 1, format: Math.max(own, format) },
     $set: { hasFanOut: true as const },
-    $setOnInsert: { ...fixed, ...made },
+    $setOnInsert: { ...fixed, ...asPublished(now) },
   };
-  let operations = [
-    anew(queue, made),
+  await upsertAll(store.again, queuesOf(store), [
+    anew(queue, now),
     { updateOne: { filter: { _id: queue }, update, upsert: true } },
-  ];
-  for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
-    const { refused } = await writeAll(store.again, queuesOf(store), operations);
-    operations = operations.filter((_, n) => refused.has(n));
-  }
-  if (operations.length > 0) throw new Error("queues could not be written");
+  ]);
 }
 
 const setting = <T extends { $min: { wakeAt: number } } | { $set: { wakeAt: number } }>(
@@ -169,16 +154,12 @@ export async function sweepQueues(
     endedAt: { $lte: cutOff(limits.laneKeptMs, store.clock.now()), $exists: true },
     wakeAt: { $exists: false },
   };
-  const found = await store.again(() =>
-    queues
-      .find({ shard: { $in: [...shards] }, ...longEnded }, { projection: { _id: 1 } })
-      .sort({ endedAt: 1 })
-      .limit(limit)
-      .toArray(),
+  const mine = { shard: { $in: [...shards] }, ...longEnded };
+  const ids = await idsOf(store.again, queues, mine, { sort: { endedAt: 1 }, limit });
+  if (ids.length === 0) return;
+  const needed = await store.again(() =>
+    store.messages.distinct("queue", { queue: { $in: [...ids] } }),
   );
-  if (found.length === 0) return;
-  const ids = found.map(({ _id }) => _id);
-  const needed = await store.again(() => store.messages.distinct("queue", { queue: { $in: ids } }));
   const gone = [...new Set(ids).difference(new Set(needed))];
   await store.again(() => queues.deleteMany({ _id: { $in: gone }, ...longEnded }));
 }

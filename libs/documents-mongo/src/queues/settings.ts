@@ -17,6 +17,9 @@ import { type Store } from "../messages/store.ts";
 import { recordFrom, type StoredRecord, stateWrite } from "../messages/stored.ts";
 import { writeAll } from "../messages/writes.ts";
 import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
+import { idsOf } from "../query/ids-of.ts";
+import { holdersOf } from "./admit.ts";
+import { anew } from "./alarms.ts";
 
 /** How often a row that other processes change is read again. */
 const roundsMax = 100;
@@ -29,10 +32,7 @@ export async function make(
 ): Promise<readonly string[]> {
   const queues = queuesOf(store);
   const ids = names.map((name) => queueId(tenant, name));
-  const standing = await store.again(() =>
-    queues.find({ _id: { $in: ids }, ...isLiving }, { projection: { _id: 1 } }).toArray(),
-  );
-  const known = new Set(standing.map(({ _id }) => _id));
+  const known = new Set(await idsOf(store.again, queues, { _id: { $in: ids }, ...isLiving }));
   const wanted = names.filter((name) => !known.has(queueId(tenant, name)));
   if (wanted.length === 0) return [];
   const count = await store.again(() => queues.countDocuments({ tenant, ...isLiving }));
@@ -53,22 +53,10 @@ function making(
   now: number,
 ): readonly AnyBulkWriteOperation<StoredQueue>[] {
   const _id = queueId(tenant, name);
-  const { turns, turnsVersion, ...fixed } = asMade(tenant, name);
-  const made = { ...asPublished, createdAt: now, updatedAt: now };
+  const $setOnInsert = { ...asMade(tenant, _id), ...asPublished(now), entries: 0 };
   return [
-    {
-      updateOne: {
-        filter: { _id, endedAt: { $exists: true } },
-        update: { $set: made, $unset: { endedAt: "" } },
-      },
-    },
-    {
-      updateOne: {
-        filter: { _id },
-        update: { $setOnInsert: { ...fixed, ...made, turns, turnsVersion, entries: 0 } },
-        upsert: true,
-      },
-    },
+    anew(_id, now),
+    { updateOne: { filter: { _id }, update: { $setOnInsert }, upsert: true } },
   ];
 }
 
@@ -110,11 +98,11 @@ async function takeBack(store: Store, _id: QueueId): Promise<readonly TakenBack[
   const taken = new Map<MessageId, TakenBack>();
   let queued: readonly MessageId[] = [];
   for (let round = 0; round < roundsMax; round++) {
-    const holders = await read(store, row.turns);
+    const holders = await holdersOf(store, row.turns);
     queued = holders.filter(({ state }) => state === "queued").map((stored) => stored._id);
     // Raising the epoch of a queued record, once, fences a promotion that was planned before the pause.
     const open = holders.filter(({ state }) => round === 0 || state !== "queued");
-    const untried = open.filter((stored) => mayTakeBack(recordFrom(stored, noBody)));
+    const untried = open.filter((stored) => mayTakeBack(recordFrom(stored)));
     if (untried.length === 0) break;
     for (const { _id: id, lane } of untried)
       if (lane !== undefined) taken.set(id, { id, flow: lane });
@@ -186,18 +174,3 @@ const cancelHolders = (
   holders: readonly MessageId[] = [],
 ): Promise<readonly Canceled[]> =>
   holders.length > 0 ? createCancel(store)(tenant, holders) : Promise.resolve([]);
-
-const noBody = new Uint8Array();
-
-const read = (
-  { again, messages }: Store,
-  ids: readonly MessageId[],
-): Promise<readonly StoredRecord[]> =>
-  again(() =>
-    messages
-      .find(
-        { _id: { $in: [...ids] }, state: { $exists: true } },
-        { projection: { body: 0, "outbox.response": 0 } },
-      )
-      .toArray(),
-  );

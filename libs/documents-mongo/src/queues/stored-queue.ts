@@ -1,11 +1,11 @@
 /** The document of a queue, which contains its turns as a list. */
 import {
   type MessageId,
-  queueId,
   type QueueId,
   queueParallelismDefault,
   shardOf,
   type TenantId,
+  queueNameOf,
 } from "@posthaste/domain";
 import { type Collection } from "mongodb";
 import { byTime, type Index } from "../indexes.ts";
@@ -52,10 +52,13 @@ export const queueIndexes: readonly Index[] = [
 export const queuesOf = ({ collection }: Pick<Store, "collection">): Collection<StoredQueue> =>
   collection<StoredQueue>(queuesName);
 
-export const asMade = (tenant: TenantId, name: string) => {
-  const shard = shardOf(queueId(tenant, name));
-  return { tenant, name, shard, format: 1, turns: [], turnsVersion: 0 };
-};
+export const asMade = (tenant: TenantId, _id: QueueId) => ({
+  ...{ tenant, name: queueNameOf(tenant, _id), shard: shardOf(_id) },
+  ...{ format: 1, turns: [], turnsVersion: 0 },
+});
+/** The settings of a queue that a publish makes. */
+export const asPublished = (now: number) => ({
+  ...{ parallelism: queueParallelismDefault, paused: false, createdAt: now, updatedAt: now },
+});
 
-export const asPublished = { parallelism: queueParallelismDefault, paused: false } as const;
 export const isLiving = { endedAt: { $exists: false } } as const;

@@ -1,12 +1,12 @@
 /** The Schedules port: each write is conditional on the version before it (docs/design/schedules#the-record). */
-import { type Schedule, type TenantId } from "@posthaste/domain";
+import { type Schedule } from "@posthaste/domain";
 import { type Schedules } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
 import { type Connection } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { writeAll } from "../messages/writes.ts";
-import { documentsWithin } from "../query/documents-within.ts";
+import { listByAge } from "../query/documents-within.ts";
 import { createCounts } from "./counts.ts";
 import {
   keyOf,
@@ -17,20 +17,15 @@ import {
   type StoredSchedule,
   wholeFrom,
 } from "./stored.ts";
-
-const withoutBody = { projection: { body: 0 } } as const;
+import { idsOf } from "../query/ids-of.ts";
 
 export function createSchedules(connection: Connection): Schedules {
   const { again, heavy, random } = connection;
-  const listed = heavy.collection<StoredSchedule>(schedulesName);
   const schedules: Collection<StoredSchedule> = connection.collection(schedulesName);
   const counts = createCounts(connection, schedules);
 
-  const ours = async (ids: readonly string[], write: string): Promise<ReadonlySet<string>> => {
-    const mine = { _id: { $in: [...ids] }, write };
-    const found = await again(() => schedules.find(mine, { projection: { _id: 1 } }).toArray());
-    return new Set(found.map(({ _id }) => _id));
-  };
+  const ours = async (ids: readonly string[], write: string): Promise<ReadonlySet<string>> =>
+    new Set(await idsOf(again, schedules, { _id: { $in: [...ids] }, write }));
 
   const insert = async (document: StoredSchedule): Promise<boolean> => {
     const known = await insertMissing(again, schedules, [document]);
@@ -77,26 +72,10 @@ export function createSchedules(connection: Connection): Schedules {
         return stored && wholeFrom(stored);
       });
     },
-    list: async (tenant: TenantId, { after, limit, bytesMax = Infinity }) => {
-      const behind = after && {
-        $or: [
-          { createdAt: { $gt: after.createdAt } },
-          { createdAt: after.createdAt, id: { $gt: after.id } },
-        ],
-      };
-      const from = after ? { createdAt: { $gte: after.createdAt } } : {};
-      const { documents } = await heavy.again(tenant)(() =>
-        documentsWithin(
-          listed
-            .find({ tenant, ...from, ...behind }, withoutBody)
-            .sort({ createdAt: 1, id: 1 })
-            .limit(limit)
-            .maxTimeMS(heavy.msMax),
-          bytesMax,
-        ),
-      );
-      return documents.map(scheduleFrom);
-    },
+    list: async (tenant, page) =>
+      (await listByAge<StoredSchedule>(heavy, schedulesName, { tenant }, page, 1)).map(
+        scheduleFrom,
+      ),
     count: (tenant) => counts.of(tenant),
     remove: async (key) => {
       const { deletedCount } = await again(() => schedules.deleteOne({ _id: keyOf(key) }));

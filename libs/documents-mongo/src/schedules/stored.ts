@@ -1,8 +1,10 @@
 /** The documents of the collection `schedules`: one for each schedule, keyed by tenant and id. */
 import { type Schedule, type WholeSchedule } from "@posthaste/domain";
-import { type ScheduleKey } from "@posthaste/ports";
+import { type ScheduleKey, type Rung } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { byTime, type Index } from "../indexes.ts";
+import { type Connection } from "../connection.ts";
+import { type Due, ringDue } from "../alarms.ts";
 
 export const schedulesName = "schedules";
 
@@ -53,3 +55,11 @@ export const movingPart = ({ version, next, pending, last, wakeAt, isPaused }: S
   ...(last !== undefined && { last }),
   ...(wakeAt !== undefined && { wakeAt }),
 });
+
+export async function ringSchedules(
+  connection: Pick<Connection, "again" | "collection">,
+  ...due: Due
+): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredSchedule>(connection, schedulesName, due, { body: 0 });
+  return found.map((stored) => ({ kind: "schedule", schedule: scheduleFrom(stored) }));
+}

@@ -121,4 +121,5 @@ export {
   queueOfEndedTurn,
   takenBackEpoch,
   takeTurn,
+  waitsOf,
 } from "./turn.ts";

@@ -1,5 +1,5 @@
 /** Turns: the changes of a queue's message that gets a turn, or has it taken back (docs/design/queues#turns). */
-import { type Owner, type QueueId } from "../shared/ids.ts";
+import { type Owner, type QueueId, type FlowId } from "../shared/ids.ts";
 import { leaseMs, lightBytesMax } from "../shared/limits.ts";
 import { isOver } from "../shared/time.ts";
 import { dueAtOf, stateAtNextGate } from "../lane/gates.ts";
@@ -20,6 +20,19 @@ export function takeTurn(record: InState<"queued">, now: number, owner?: Owner):
   const wakeAt = alarmOnEntering(message, state, outbox.length > 0, now);
   const given = { ...record, state, wakeAt };
   return owner === undefined || state.kind !== "due" ? given : claim(given, owner, now);
+}
+
+/** Returns what messages with a turn wait for: when the first of them is due, and the flow lanes that they have joined. */
+export function waitsOf(states: readonly MessageState[]): {
+  readonly heldUntil?: number;
+  readonly flows: readonly FlowId[];
+} {
+  const times = states.flatMap((state) => (state.kind === "held" ? state.dueAt : []));
+  const flows = states.flatMap((state) => (state.kind === "waiting" ? state.flow : []));
+  return {
+    ...(times.length > 0 && { heldUntil: Math.min(...times) }),
+    flows: [...new Set(flows)],
+  };
 }
 
 /** Reports whether a message with a body of so many bytes may be claimed with its turn: no bytes are reserved for a heavy one. */

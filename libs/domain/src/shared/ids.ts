@@ -109,6 +109,8 @@ export const isQueueId = (id: LaneId): id is QueueId => id.startsWith("queue:");
 
 export const queueId = (tenant: TenantId, name: string): QueueId =>
   `queue:${tenant}:${name}` as QueueId;
+export const queueNameOf = (tenant: TenantId, id: QueueId): string =>
+  id.slice(queueId(tenant, "").length);
 
 /** Returns the tenant in a lane's id, which is between the first two colons: a tenant's id contains none. */
 export const tenantOfLane = (id: LaneId): string => id.split(":", 2)[1] ?? "";

@@ -47,6 +47,7 @@ export {
   parentOf,
   positionOf,
   queueId,
+  queueNameOf,
   type QueueId,
   randomLength,
   randomMessageId,

@@ -1,8 +1,6 @@
 /** Admits messages: gives a queue's free turns to the first in its line (docs/design/queues#turns). */
 import {
-  type FlowId,
   freeTurns,
-  type InState,
   isIn,
   limits,
   mayClaimWithTurn,
@@ -10,8 +8,9 @@ import {
   type Owner,
   type QueueId,
   takeTurn,
+  waitsOf,
 } from "@posthaste/domain";
-import { type Admitted, type Hint } from "@posthaste/ports";
+import { type Admitted } from "@posthaste/ports";
 import { integer, type Row } from "../database/rows.ts";
 import { configurationFrom, withBody } from "../messages/configurations.ts";
 import { idOf } from "../messages/positions.ts";
@@ -49,7 +48,7 @@ export function openAdmit(store: Store, reading: Reading): Admit {
     return mayClaimWithTurn(bytes) ? reading.sound(id)?.record : undefined;
   };
 
-  const giveTurn = (queue: number, row: Row, now: number, owner: Owner | undefined): Given => {
+  const giveTurn = (queue: number, row: Row, now: number, owner: Owner | undefined) => {
     const position = integer(row["position"]);
     const whole = owner && wholeOf(row);
     const record = whole ?? recordFrom(row, withBody(configurationFrom(row), row), []);
@@ -63,13 +62,9 @@ export function openAdmit(store: Store, reading: Reading): Admit {
     if (isIn(taken, "claimed")) {
       claimed.add(position);
       writer.onCommit(() => recent.drop(position));
-      return { claimed: taken };
     }
-    const { state } = taken;
-    if (state.kind === "held") return { heldUntil: state.dueAt };
-    if (state.kind === "due") return { hint: reading.hint(row) };
-    lanes.wake(state.flow, now);
-    return { flow: state.flow };
+    if (taken.state.kind === "waiting") lanes.wake(taken.state.flow, now);
+    return taken;
   };
 
   const look = ({ key, lane }: KeyedQueue, now: number, owner: Owner | undefined): Admitted => {
@@ -82,13 +77,16 @@ export function openAdmit(store: Store, reading: Reading): Admit {
     const end = unmade ?? Number.MAX_SAFE_INTEGER;
     const first = wanted > 0 ? heads.all(key, mark, end, wanted) : [];
     const given = first.map((row, n) => giveTurn(key, row, now, n === 0 ? owner : undefined));
+    const [taken] = given;
     const waits = held + given.length > 0 || ended.length > 0 || unmade !== undefined;
     queues.rest(key, waits ? now + limits.ringAheadMs : undefined);
     return {
       queue: lane.id,
       tenant: lane.tenant,
       given: given.length,
-      ...sorted(given),
+      hints: first.flatMap((row, n) => (given[n]?.state.kind === "due" ? reading.hint(row) : [])),
+      ...(taken && isIn(taken, "claimed") && { claimed: taken }),
+      ...waitsOf(given.map(({ state }) => state)),
       ended: ended.map((row) =>
         idOf({ position: integer(row["position"]), name: String(row["name"]) }),
       ),
@@ -99,25 +97,5 @@ export function openAdmit(store: Store, reading: Reading): Admit {
   return (id, owner) => {
     const standing = queues.find(id);
     return standing && look(standing, clock.now(), owner);
-  };
-}
-
-type Given = {
-  readonly claimed?: InState<"claimed">;
-  readonly hint?: Hint;
-  readonly heldUntil?: number;
-  readonly flow?: FlowId;
-};
-
-function sorted(
-  given: readonly Given[],
-): Pick<Admitted, "hints" | "claimed" | "heldUntil" | "flows"> {
-  const times = given.flatMap(({ heldUntil }) => heldUntil ?? []);
-  const [first] = given;
-  return {
-    hints: given.flatMap(({ hint }) => hint ?? []),
-    ...(first?.claimed && { claimed: first.claimed }),
-    ...(times.length > 0 && { heldUntil: Math.min(...times) }),
-    flows: [...new Set(given.flatMap(({ flow }) => flow ?? []))],
   };
 }

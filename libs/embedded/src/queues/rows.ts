@@ -16,6 +16,7 @@ import {
   tenantId,
   type TenantId,
   cutOff,
+  queueNameOf,
 } from "@posthaste/domain";
 import { type Queue } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "../database/alarms.ts";
@@ -98,7 +99,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
   const inLiving = ({ tenant, queue }: InQueue, now: number, write: () => Row | undefined) => {
     const row = write();
     if (row) return row;
-    make(tenant, nameOf(tenant, queue), now);
+    make(tenant, queueNameOf(tenant, queue), now);
     return write();
   };
 
@@ -148,9 +149,6 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     },
   };
 }
-
-/** Returns the end of a queue's id, which is its name. */
-const nameOf = (tenant: TenantId, id: QueueId): string => id.slice(queueId(tenant, "").length);
 
 const idFrom = (row: Row): QueueId => queueId(tenantId(text(row["tenant"])), text(row["name"]));
 

@@ -10,10 +10,10 @@ import { type DeadLetters } from "@posthaste/ports";
 import { type Archive } from "./archive.ts";
 import { integer, type Row } from "./database/rows.ts";
 import { firstIdAt, openLetterReading } from "./letter-reading.ts";
-import { freedBytesMax } from "./messages/remove.ts";
 import { type Store } from "./messages/store.ts";
 import { readPage } from "./query/keyset.ts";
 import { openTermReading } from "./terms.ts";
+import { freedTogether, type Sweep, sweepInCommits } from "./query/sweep.ts";
 
 const removedPerCommitMax = 200;
 
@@ -32,12 +32,12 @@ export function openDeadLetters(
   const remove = db.prepare(
     "DELETE FROM dead_letters WHERE tenant = ? AND id = ? RETURNING message, body_of",
   );
-  const old = db.prepare(`
+  const oldest = db.prepare(`
     SELECT l.key, coalesce(length(l.response), 0) + coalesce(length(b.bytes), 0) AS bytes
     FROM dead_letters l LEFT JOIN bodies b ON b.position = l.body_of
     WHERE l.tenant = ?1 AND l.id < ?2 AND l.failed_at < ?3 ORDER BY l.id LIMIT ?4`);
   const oldOf = (tenant: number, before: number, limit: number): readonly Row[] =>
-    old.all(tenant, firstIdAt(before), before, limit);
+    oldest.all(tenant, firstIdAt(before), before, limit);
   const count = reader.prepare(
     "SELECT count(*) AS n FROM (SELECT 1 FROM dead_letters WHERE tenant = ? LIMIT ?)",
   );
@@ -45,22 +45,20 @@ export function openDeadLetters(
     "DELETE FROM dead_letters WHERE key = ? RETURNING message, body_of",
   );
 
-  /** Removes at most `limit` letters, at least one, and frees no more bytes than one portion may. */
-  const removeOld = (tenant: number, before: number, limit: number): number => {
-    let bytes = 0;
-    const removed: Row[] = [];
-    for (const row of oldOf(tenant, before, limit)) {
-      bytes += integer(row["bytes"]);
-      if (removed.length > 0 && bytes > freedBytesMax) break;
-      removed.push(...removeByKey.all(integer(row["key"])));
-    }
-    return dropOrphans(removed);
-  };
-
   const dropOrphans = (removed: readonly Row[]): number => {
     const positions = removed.flatMap((row) => [integer(row["message"]), integer(row["body_of"])]);
     if (positions.length > 0) configurations.removeOrphans(JSON.stringify([...new Set(positions)]));
     return removed.length;
+  };
+
+  const old: Sweep = {
+    isDue: (tenant, before) => oldOf(tenant, before, 1).length > 0,
+    sweep: (tenant, before, limit) =>
+      dropOrphans(
+        freedTogether(oldOf(tenant, before, limit)).flatMap((row) =>
+          removeByKey.all(integer(row["key"])),
+        ),
+      ),
   };
 
   return {
@@ -97,15 +95,7 @@ export function openDeadLetters(
         removed += await writer.write(() => dropOrphans(remove.all(tenant, id)), "accepted");
       return removed;
     },
-    sweep: async (tenantId, before, limit) => {
-      const tenant = tenants.find(tenantId);
-      let swept = 0;
-      // Ends when no letter is old enough, or at `limit`.
-      while (tenant !== undefined && swept < limit && oldOf(tenant, before, 1).length > 0) {
-        const portion = Math.min(limit - swept, removedPerCommitMax);
-        swept += await writer.write(() => removeOld(tenant, before, portion), "accepted");
-      }
-      return swept;
-    },
+    sweep: (tenantId, before, limit) =>
+      sweepInCommits(writer, old, removedPerCommitMax, [tenants.find(tenantId), before, limit]),
   };
 }

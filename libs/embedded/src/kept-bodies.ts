@@ -9,13 +9,13 @@
  * (4) The settle writes an answer into `answers`. The answer is removed with the body, or when a body would be.
  */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
-import { cutOff, limits } from "@posthaste/domain";
 import { type KeptBodies } from "@posthaste/ports";
 import { integer, type Row } from "./database/rows.ts";
 import { bodyFrom } from "./messages/configurations.ts";
-import { freedBytesMax } from "./messages/remove.ts";
 import { type Store } from "./messages/store.ts";
-import { positionAt, timeOfPosition } from "./messages/positions.ts";
+import { positionAt } from "./messages/positions.ts";
+import { freedTogether, type Sweep, sweepInCommits } from "./query/sweep.ts";
+import { isLate, isOldRow } from "./log/own.ts";
 
 /** Bodies removed per transaction, of each kind. */
 const sweptPerCommitMax = 500;
@@ -51,24 +51,25 @@ export function openKeptBodies(store: Store, diskShare: () => Promise<number>): 
         return row && bodyFrom(row, id);
       });
 
-  /** Ends when nothing is old enough, or at `limit`. */
-  const sweepOf = async (tenant: number, before: number, limit: number): Promise<number> => {
+  const sweepOf = async (
+    tenant: number | undefined,
+    before: number,
+    limit: number,
+  ): Promise<number> => {
     let swept = 0;
     for (const kind of [wholes, noted])
-      while (swept < limit && kind.isDue(tenant, before)) {
-        const portion = Math.min(limit - swept, sweptPerCommitMax);
-        swept += await writer.write(() => kind.sweep(tenant, before, portion), "accepted");
-      }
+      swept += await sweepInCommits(writer, kind, sweptPerCommitMax, [
+        tenant,
+        before,
+        limit - swept,
+      ]);
     return swept;
   };
 
   return {
     get: reading(find),
     answer: reading(findAnswer),
-    sweep: async (tenantId, before, limit) => {
-      const tenant = tenants.find(tenantId);
-      return tenant === undefined ? 0 : sweepOf(tenant, before, limit);
-    },
+    sweep: (tenantId, before, limit) => sweepOf(tenants.find(tenantId), before, limit),
     diskShare,
     giveWay: async (isClosed) => {
       for (const row of all.all()) {
@@ -78,13 +79,6 @@ export function openKeptBodies(store: Store, diskShare: () => Promise<number>): 
     },
   };
 }
-
-type Sweep = {
-  /** Reports whether there is anything to sweep, without a write. */
-  readonly isDue: (tenant: number, before: number) => boolean;
-  /** Looks at no more than `limit` bodies, and frees no more bytes than one portion may. For use inside a write. */
-  readonly sweep: (tenant: number, before: number, limit: number) => number;
-};
 
 /** Sweeps bodies of (1). Each row is passed once: a row that is passed while it is a record is delivered too late to stay whole. */
 function openKeptWholes({ db, clock, finished }: Store): Sweep {
@@ -99,12 +93,8 @@ function openKeptWholes({ db, clock, finished }: Store): Sweep {
 
   const next = (tenant: number, before: number, limit: number): readonly Row[] =>
     rows.all(tenant, integer(upTo.get(tenant)?.["position"] ?? 0), positionAt(before), limit);
-  const mayPass = (row: Row, before: number): boolean => {
-    const position = integer(row["position"]);
-    if (row["told"] === null)
-      return timeOfPosition(position) < cutOff(2 * limits.ownLogMs, clock.now());
-    return integer(row["until"]) < before && !finished.standsWhole(position);
-  };
+  const mayPass = (row: Row, before: number): boolean =>
+    row["told"] === null ? isLate(row, clock.now()) : isOldRow(row, before, finished);
 
   return {
     isDue: (tenant, before) => {
@@ -112,7 +102,9 @@ function openKeptWholes({ db, clock, finished }: Store): Sweep {
       return first !== undefined && mayPass(first, before);
     },
     sweep: (tenant, before, limit) => {
-      const passed = portionOf(next(tenant, before, limit), (row) => mayPass(row, before));
+      const rows = next(tenant, before, limit);
+      const end = rows.findIndex((row) => !mayPass(row, before));
+      const passed = freedTogether(end < 0 ? rows : rows.slice(0, end));
       const last = passed.at(-1);
       if (last) pass.run(tenant, integer(last["position"]));
       const gone = passed.filter((row) => row["told"] !== null && integer(row["bytes"]) > 0);
@@ -132,7 +124,7 @@ function openNoted({ db, configurations }: Store): Sweep {
   return {
     isDue: (tenant, before) => oldest.get(tenant, before, 1) !== undefined,
     sweep: (tenant, before, limit) => {
-      const gone = portionOf(oldest.all(tenant, before, limit), () => true);
+      const gone = freedTogether(oldest.all(tenant, before, limit));
       const positions = gone.map((row) => integer(row["position"]));
       remove.run(JSON.stringify(positions));
       const bodies = gone.map((row) => integer(row["body_of"]));
@@ -142,17 +134,8 @@ function openNoted({ db, configurations }: Store): Sweep {
   };
 }
 
-/** Returns the first rows that `isNext` accepts: at least one, then as many as their bodies allow. */
-function portionOf(rows: readonly Row[], isNext: (row: Row) => boolean): readonly Row[] {
-  let bytes = 0;
-  const end = rows.findIndex((row, n) => {
-    bytes += integer(row["bytes"]);
-    return !isNext(row) || (n > 0 && bytes > freedBytesMax);
-  });
-  return end < 0 ? rows : rows.slice(0, end);
-}
-
-function openRemoval(db: DatabaseSync): (positions: readonly number[]) => void {
+/** Removes bodies and answers. For use inside a write. */
+export function openRemoval(db: DatabaseSync): (positions: readonly number[]) => void {
   const removals = ["bodies", "answers"].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE position IN (SELECT value FROM json_each(?))`),
   );

@@ -15,9 +15,7 @@ import {
 } from "@posthaste/domain";
 import { integer, optionalBytes, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { configurationFrom, withBody } from "./messages/configurations.ts";
-import { bodyBytesShown } from "./query/body-bytes.ts";
-import { type Chunk, type Looked, type Scan } from "./query/keyset.ts";
-import { inPieces } from "./query/pieces.ts";
+import { type Chunk, type Looked, type Scan, bodyBytesShown, inPieces } from "./query/keyset.ts";
 
 type Asked = {
   readonly tenant: number;

@@ -4,16 +4,19 @@
  */
 import { hash } from "node:crypto";
 import { type DatabaseSync } from "node:sqlite";
-import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";
-import { type BulkActionPage, type BulkActions } from "@posthaste/ports";
+import { type BulkAction, bulkWorkText } from "@posthaste/domain";
+import { type BulkActions, type Log } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
 import { isKnownFormat } from "../messages/records.ts";
-import { rowsWithin } from "../query/rows-within.ts";
-import { actionFrom, textOf } from "./rows.ts";
+import { itemFrom, jsonOf, openItemAlarms, openListByAge, itemColumns } from "../database/items.ts";
+import { type Alarms } from "../database/alarms.ts";
 
 export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
-  const { get, list } = openReads(db);
+  const list = openListByAge<BulkAction>(db, `bulk_actions WHERE ${isKnownFormat}`, "DESC");
+  const one = db.prepare(
+    `SELECT ${itemColumns} FROM bulk_actions WHERE tenant = ? AND id = ? AND ${isKnownFormat}`,
+  );
   const add = openAdd(db);
   const moveOne = db.prepare(`
     UPDATE bulk_actions SET version = ?, wake_at = ?, ended_at = ?, same = iif(? IS NULL, same, NULL), crc = ?, json = ?
@@ -24,7 +27,7 @@ export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
 
   const move = (action: BulkAction): boolean => {
     const { id, version, wakeAt = null, completedAt = null } = action;
-    const { json, crc } = textOf(action);
+    const { json, crc } = jsonOf(action);
     const { changes } = moveOne.run(
       ...[version, wakeAt, completedAt, completedAt, crc, json, id, version - 1],
     );
@@ -34,7 +37,11 @@ export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
   return {
     add: (action, underWayMax) => writer.write(() => add(action, underWayMax), "accepted"),
     move: (action) => writer.write(() => move(action), "redoable"),
-    get: (tenant, id) => writer.read(() => get(tenant, id)),
+    get: (tenant, id) =>
+      writer.read(() => {
+        const row = one.get(tenant, id);
+        return row && itemFrom<BulkAction>(row);
+      }),
     list: (tenant, page) => writer.read(() => list(tenant, page)),
     removeEnded: (endedBefore, limit) =>
       writer.write(() => void remove.run(endedBefore, limit), "redoable"),
@@ -42,9 +49,7 @@ export function openBulkActions(db: DatabaseSync, writer: Writer): BulkActions {
 }
 
 function openAdd(db: DatabaseSync): (action: BulkAction, max: number) => BulkAction | "full" {
-  const equal = db.prepare(
-    "SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND same = ?",
-  );
+  const equal = db.prepare(`SELECT ${itemColumns} FROM bulk_actions WHERE tenant = ? AND same = ?`);
   const count = db.prepare(
     "SELECT count(*) AS n FROM bulk_actions WHERE tenant = ? AND same IS NOT NULL",
   );
@@ -55,34 +60,16 @@ function openAdd(db: DatabaseSync): (action: BulkAction, max: number) => BulkAct
     const { tenant, id, shard, format = 1, createdAt, version, wakeAt = null, work } = action;
     const same = hash("sha256", bulkWorkText(work));
     const known = equal.get(tenant, same);
-    if (known) return actionFrom(known);
+    if (known) return itemFrom(known);
     if (integer(count.get(tenant)?.["n"]) >= underWayMax) return "full";
-    const { json, crc } = textOf(action);
+    const { json, crc } = jsonOf(action);
     insert.run(tenant, id, shard, format, createdAt, version, wakeAt, same, crc, json);
     return action;
   };
 }
 
-function openReads(db: DatabaseSync) {
-  const one = db.prepare(
-    `SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND id = ? AND ${isKnownFormat}`,
-  );
-  const first = db.prepare(`
-    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND ${isKnownFormat} ORDER BY created_at DESC, id DESC LIMIT ?`);
-  const following = db.prepare(`
-    SELECT json, crc, wake_at FROM bulk_actions WHERE tenant = ? AND (created_at, id) < (?, ?) AND ${isKnownFormat}
-    ORDER BY created_at DESC, id DESC LIMIT ?`);
-  return {
-    get: (tenant: TenantId, id: BulkActionId): BulkAction | undefined => {
-      const row = one.get(tenant, id);
-      return row && actionFrom(row);
-    },
-    list: (tenant: TenantId, { after, limit, bytesMax = Infinity }: BulkActionPage) =>
-      rowsWithin(
-        after
-          ? following.iterate(tenant, after.createdAt, after.id, limit)
-          : first.iterate(tenant, limit),
-        bytesMax,
-      ).map(actionFrom),
-  };
-}
+export const openBulkAlarms = (db: DatabaseSync, log: Log): Alarms =>
+  openItemAlarms<BulkAction>(db, log, ["bulk_actions", "bulkAction"], (action) => ({
+    kind: "bulkAction",
+    action,
+  }));

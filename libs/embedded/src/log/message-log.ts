@@ -8,6 +8,7 @@ import { readPage } from "../query/keyset.ts";
 import { openTermReading } from "../terms.ts";
 import { openLogReading } from "./reading.ts";
 import { openLogSweep } from "./sweep.ts";
+import { sweepInCommits } from "../query/sweep.ts";
 
 export function openMessageLog(
   store: Store,
@@ -41,16 +42,8 @@ export function openMessageLog(
     },
     counts: counts.read(reader),
     watch: (tenantId, grown) => events.watch(tenantId, grown),
-    sweep: async (tenantId, before, limit) => {
-      const tenant = tenants.find(tenantId);
-      let swept = 0;
-      // Ends when no event is old enough, or at `limit`.
-      while (tenant !== undefined && swept < limit && old.isDue(tenant, before)) {
-        const portion = Math.min(limit - swept, messagesPerCommitMax);
-        swept += await writer.write(() => old.sweep(tenant, before, portion), "accepted");
-      }
-      return swept;
-    },
+    sweep: (tenantId, before, limit) =>
+      sweepInCommits(writer, old, messagesPerCommitMax, [tenants.find(tenantId), before, limit]),
   };
 
   function positionsOf(ids: readonly MessageId[]): readonly number[] {

@@ -6,6 +6,8 @@ import { positionAt, timeOfPosition } from "../messages/positions.ts";
 import { createHeap } from "../query/heap.ts";
 import { answeredFrom, compare, type Key, type Told } from "./keys.ts";
 import { stepOf } from "./steps.ts";
+import { type Clock } from "@posthaste/ports";
+import { type Finished } from "../messages/in-memory.ts";
 
 export const ownColumns = "position, created, told, until, answer_status, answer_bytes";
 const ofTenant = "messages INDEXED BY messages_logged WHERE tenant = ? AND json IS NOT NULL";
@@ -96,31 +98,24 @@ export type OwnSweep = {
  * Goes through the rows of a tenant once, from the oldest. A row that is passed while it is a record is not looked at
  * again: it is delivered too late to be its own log, and so is split.
  */
-export function openOwnSweep(
-  db: DatabaseSync,
-  at: { readonly now: () => number; readonly stands: (position: number) => boolean },
-): OwnSweep {
+export function openOwnSweep(db: DatabaseSync, clock: Clock, finished: Finished): OwnSweep {
   const read = db.prepare(`
     SELECT ${ownColumns} FROM ${ofTenant} AND position > ? AND position < ? ORDER BY position LIMIT ?`);
   const passedUpTo = new Map<number, number>();
   const rowsOf = (tenant: number, before: number, limit: number): readonly Row[] =>
     read.all(tenant, passedUpTo.get(tenant) ?? 0, positionAt(before), limit);
-  const goes = (row: Row, before: number): boolean =>
-    row["told"] !== null && integer(row["until"]) < before && !at.stands(integer(row["position"]));
-  const mayBePassed = (row: Row): boolean =>
-    row["told"] === null &&
-    timeOfPosition(integer(row["position"])) < cutOff(2 * limits.ownLogMs, at.now());
-
   return {
     isDue: (tenant, before) => {
       const [first] = rowsOf(tenant, before, 1);
-      return first !== undefined && (goes(first, before) || mayBePassed(first));
+      return (
+        first !== undefined && (isOldRow(first, before, finished) || isLate(first, clock.now()))
+      );
     },
     next: (tenant, before, limit) => {
       const gone: number[] = [];
       for (const row of rowsOf(tenant, before, limit)) {
-        const isGone = goes(row, before);
-        if (!isGone && !mayBePassed(row)) break;
+        const isGone = isOldRow(row, before, finished);
+        if (!isGone && !isLate(row, clock.now())) break;
         const position = integer(row["position"]);
         if (isGone) gone.push(position);
         else passedUpTo.set(tenant, position);
@@ -129,3 +124,12 @@ export function openOwnSweep(
     },
   };
 }
+
+/** Reports whether a row is the log of a delivery before `before`, and no record any more. */
+export const isOldRow = (row: Row, before: number, { standsWhole }: Finished): boolean =>
+  row["told"] !== null && integer(row["until"]) < before && !standsWhole(integer(row["position"]));
+
+/** Reports whether a row is a record that will be delivered too late to be its own log. */
+export const isLate = (row: Row, now: number): boolean =>
+  row["told"] === null &&
+  timeOfPosition(integer(row["position"])) < cutOff(2 * limits.ownLogMs, now);

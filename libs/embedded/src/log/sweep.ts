@@ -7,15 +7,11 @@ import { integer, type Row } from "../database/rows.ts";
 import { type Store } from "../messages/store.ts";
 import { openOwnSweep } from "./own.ts";
 import { attemptOf, ranks } from "./steps.ts";
+import { type Sweep } from "../query/sweep.ts";
+import { openRemoval } from "../kept-bodies.ts";
 
-export type LogSweep = {
-  /** Reports whether there is anything to sweep, without a write. */
-  readonly isDue: (tenant: number, before: number) => boolean;
-  /** Removes events before `before`, of about `limit` messages, and returns the number of messages. For use inside a write. */
-  readonly sweep: (tenant: number, before: number, limit: number) => number;
-};
-
-export function openLogSweep(store: Store): LogSweep {
+/** Counts messages, each with its events. */
+export function openLogSweep(store: Store): Sweep {
   const { db, clock, configurations, finished, terms } = store;
   const oldest = db.prepare(`
     SELECT at, message, step FROM events WHERE tenant = ? AND at < ? ORDER BY at, message, step LIMIT ?`);
@@ -29,21 +25,15 @@ export function openLogSweep(store: Store): LogSweep {
   const removeRows = db.prepare(
     "DELETE FROM messages WHERE position IN (SELECT value FROM json_each(?))",
   );
-  const removeBodies = db.prepare(
-    "DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))",
-  );
-  const removeAnswers = db.prepare(
-    "DELETE FROM answers WHERE position IN (SELECT value FROM json_each(?))",
-  );
-  const own = openOwnSweep(db, { now: () => clock.now(), stands: finished.standsWhole });
+  const removeBodies = openRemoval(db);
+  const own = openOwnSweep(db, clock, finished);
 
   const sweepRows = (tenant: number, before: number, limit: number): number => {
     const gone = own.next(tenant, before, limit);
     if (gone.length === 0) return 0;
     const positions = JSON.stringify(gone);
     removeRows.run(positions);
-    removeBodies.run(positions);
-    removeAnswers.run(positions);
+    removeBodies(gone);
     terms.removeOrphans(positions);
     return gone.length;
   };

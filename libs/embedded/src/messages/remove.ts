@@ -6,9 +6,7 @@ import { shardCount, type TenantId } from "@posthaste/domain";
 import { integer, stored, text } from "../database/rows.ts";
 import { firstFinishedCode, isKnownFormat } from "./records.ts";
 import { type Store } from "./store.ts";
-
-/** Bytes of bodies removed per transaction. Removing a body walks through its pages, while nothing else runs. */
-export const freedBytesMax = 16 * 1024 * 1024;
+import { freedTogether } from "../query/sweep.ts";
 
 /** An empty JSON array. */
 const none = "[]";
@@ -57,15 +55,8 @@ export function openRemoving(store: Store): Removing {
     ORDER BY json_each.key`);
   const remove = db.prepare(`DELETE FROM messages WHERE ${batch}`);
 
-  /** Returns how many of the positions form one portion: at least one, then as many as their bodies allow. */
-  const countWithin = (positions: readonly number[]): number => {
-    let bytes = 0;
-    const rows = sizes.all(JSON.stringify(positions));
-    const full = rows.findIndex(
-      (row, i) => (bytes += integer(row["bytes"])) > freedBytesMax && i > 0,
-    );
-    return full < 0 ? positions.length : full;
-  };
+  const countWithin = (positions: readonly number[]): number =>
+    freedTogether(sizes.all(JSON.stringify(positions))).length;
 
   const bury = (positions: string): void => {
     names.bury(positions, clock.now());

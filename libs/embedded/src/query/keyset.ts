@@ -2,7 +2,7 @@
  * Pages by keyset: a position stays valid whatever is inserted or removed around it. Nothing else runs while rows are
  * read, so a list reads few at a time and lets other work run in between. A page is short rather than slow or large.
  */
-import { limits, type PageRequest } from "@posthaste/domain";
+import { limits, type PageRequest, type Configuration } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 
 /** Bounds of one turn: index rows, and bytes read for them. */
@@ -92,4 +92,31 @@ export async function readPage<Row, Item>(
     readsOfTurn = 0;
   }
   return ended(after);
+}
+
+const readsPerPiece = 10;
+
+/** Reads many keys in pieces, so that other work runs between two of them. Returns a reading of the values for `keys`, one piece a call. It returns all values, or undefined while more are left to read. */
+export function inPieces<Key, Found>(
+  keys: readonly Key[],
+  read: (key: Key) => Found,
+): () => readonly Found[] | undefined {
+  const found: Found[] = [];
+  return () => {
+    for (const key of keys.slice(found.length, found.length + readsPerPiece)) found.push(read(key));
+    return found.length < keys.length ? undefined : found;
+  };
+}
+
+/** The next byte shows whether a cut falls inside a character. */
+const furtherBytes = 1;
+
+/** A body that is shown as its hash is read whole, unless nothing is shown. */
+export function bodyBytesShown(
+  { bodyBytesMax }: PageRequest,
+  { policy }: Pick<Configuration, "policy">,
+): number {
+  if (bodyBytesMax === 0) return 0;
+  if (bodyBytesMax === undefined || policy.redaction?.body) return Number.MAX_SAFE_INTEGER;
+  return bodyBytesMax + furtherBytes;
 }

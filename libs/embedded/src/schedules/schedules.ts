@@ -5,14 +5,15 @@
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { type Schedule, type TenantId, type WholeSchedule } from "@posthaste/domain";
-import { type ScheduleKey, type SchedulePage, type Schedules } from "@posthaste/ports";
+import { type ScheduleKey, type Schedules, type Log } from "@posthaste/ports";
 import { integer, optionalBytes, optionalInteger } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
-import { rowsWithin } from "../query/rows-within.ts";
-import { scheduleFrom, textOf } from "./rows.ts";
+import { itemFrom, jsonOf, openItemAlarms, openListByAge } from "../database/items.ts";
+import { type Alarms } from "../database/alarms.ts";
 
 export function openSchedules(db: DatabaseSync, writer: Writer): Schedules {
-  const { get, list, count } = openReads(db);
+  const { get, count } = openReads(db);
+  const list = openListByAge<Schedule>(db, "schedules WHERE TRUE", "");
   const putOne = openPut(db);
   const moveOne = openMove(db);
   const remove = db.prepare("DELETE FROM schedules WHERE tenant = ? AND id = ? RETURNING key");
@@ -54,11 +55,11 @@ function openPut(db: DatabaseSync): (schedule: Schedule & { body?: Uint8Array })
 
   return ({ body, ...schedule }) => {
     const { tenant, id, shard, createdAt, format = 1, version, wakeAt = null } = schedule;
-    const json = textOf(schedule);
+    const { json, crc } = jsonOf(schedule);
     const row =
       version === 1
-        ? insert.get(tenant, id, shard, createdAt, format, version, wakeAt, crc32(json), json)
-        : replace.get(format, version, wakeAt, crc32(json), json, tenant, id, version - 1);
+        ? insert.get(tenant, id, shard, createdAt, format, version, wakeAt, crc, json)
+        : replace.get(format, version, wakeAt, crc, json, tenant, id, version - 1);
     if (!row) return false;
     if (body) putBody.run(integer(row["key"]), crc32(body), body);
     if (version === 1) countOn.run(tenant);
@@ -72,8 +73,8 @@ function openMove(db: DatabaseSync): (schedule: Schedule) => boolean {
     WHERE tenant = ? AND id = ? AND version = ?`);
   return (schedule) => {
     const { tenant, id, version, wakeAt = null } = schedule;
-    const json = textOf(schedule);
-    return move.run(version, wakeAt, crc32(json), json, tenant, id, version - 1).changes === 1;
+    const { json, crc } = jsonOf(schedule);
+    return move.run(version, wakeAt, crc, json, tenant, id, version - 1).changes === 1;
   };
 }
 
@@ -81,12 +82,6 @@ function openReads(db: DatabaseSync) {
   const whole = db.prepare(`
     SELECT s.json, s.crc, s.wake_at, b.bytes, b.crc AS body_crc
     FROM schedules s LEFT JOIN schedule_bodies b ON b.schedule = s.key WHERE s.tenant = ? AND s.id = ?`);
-  const first = db.prepare(
-    "SELECT json, crc, wake_at FROM schedules WHERE tenant = ? ORDER BY created_at, id LIMIT ?",
-  );
-  const following = db.prepare(`
-    SELECT json, crc, wake_at FROM schedules WHERE tenant = ? AND (created_at, id) > (?, ?)
-    ORDER BY created_at, id LIMIT ?`);
   const countOf = db.prepare("SELECT n FROM schedule_counts WHERE tenant = ?");
   return {
     get: ({ tenant, id }: ScheduleKey): WholeSchedule | undefined => {
@@ -95,15 +90,8 @@ function openReads(db: DatabaseSync) {
       const body = optionalBytes(row["bytes"] ?? null) ?? noBody;
       if (crc32(body) !== (optionalInteger(row["body_crc"] ?? null) ?? 0))
         throw new Error(`the body of the schedule ${id} is damaged`);
-      return { ...scheduleFrom(row), body };
+      return { ...itemFrom<Schedule>(row), body };
     },
-    list: (tenant: TenantId, { after, limit, bytesMax = Infinity }: SchedulePage) =>
-      rowsWithin(
-        after
-          ? following.iterate(tenant, after.createdAt, after.id, limit)
-          : first.iterate(tenant, limit),
-        bytesMax,
-      ).map(scheduleFrom),
     count: (tenant: TenantId): number => {
       const row = countOf.get(tenant);
       return row ? integer(row["n"]) : 0;
@@ -112,3 +100,9 @@ function openReads(db: DatabaseSync) {
 }
 
 const noBody = new Uint8Array(0);
+
+export const openScheduleAlarms = (db: DatabaseSync, log: Log): Alarms =>
+  openItemAlarms<Schedule>(db, log, ["schedules", "schedule"], (schedule) => ({
+    kind: "schedule",
+    schedule,
+  }));

@@ -53,7 +53,7 @@ describe("claiming", () => {
     expect(called(ports)).toEqual(["a", "b", "c"]);
   });
 
-  it("leaves the slots that a slow origin may not have to the others", async () => {
+  it("leaves to other origins the slots beyond a slow origin's share", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 4, perOriginMax: 2 });
 
@@ -87,7 +87,7 @@ describe("claiming", () => {
     expect(called(ports)).toEqual(["a1", "a2", "b1", "a3"]);
   });
 
-  it("gets all that did not fit into its buffer back from the store, and calls each once", async () => {
+  it("pulls the messages whose hints did not fit from the store, and calls each once", async () => {
     const ports = open(() => ok);
     await startDeliverer(ports, { shortMax: 5, perOriginMax: 3 });
     const messages: Message[] = [];
@@ -143,7 +143,7 @@ describe("claiming", () => {
     expect(deliverer.running(aTenant)).toBe(0);
   });
 
-  it("stops while more than 2,000 outcomes wait to be written, and goes on when they are", async () => {
+  it("stops while more than 2,000 outcomes wait to be written, and continues after the write", async () => {
     const ports = open(() => ok);
     const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
     const settle: Records["settle"] = async (settlements) => {
@@ -170,7 +170,7 @@ describe("claiming", () => {
 });
 
 describe("a retry", () => {
-  it("that rings before its deliverer has heard that the attempt was settled is called as soon as it has", async () => {
+  it("that rings before its deliverer knows that the attempt was settled is called as soon as the store has answered", async () => {
     const stored = open();
     const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
     const settle: Records["settle"] = async (settlements) => {
@@ -200,7 +200,7 @@ describe("a retry", () => {
 });
 
 describe("a backlog", () => {
-  it("that waits in the buffer of a stopping deliverer is announced to the others", async () => {
+  it("that waits in the lines of a stopping deliverer is announced to the other deliverers", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1, perOriginMax: 1 });
     const [running, ...waiting] = await publish(ports, ["a", "b", "c", "d"]);
@@ -277,7 +277,7 @@ describe("a backlog", () => {
     expect(asked.indexOf(aTenant) - before).toBeLessThan(16);
   });
 
-  it("that a full line had no place for does not wait until the newcomers to it end", async () => {
+  it("that a full line had no place for does not wait until no newcomers come", async () => {
     let newcomers = 3_000;
     const ports = open(() => {
       if (newcomers-- > 0) void hintOne(ports, `newcomer ${newcomers}`);
@@ -383,7 +383,7 @@ describe("stopping", () => {
     expect(told).toBe(1);
   });
 
-  it("makes no further call when its time is up, not even for messages that wait to run alone", async () => {
+  it("makes no further call when its time is up, not even for suspected messages", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports);
     const lost = [];

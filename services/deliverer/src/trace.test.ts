@@ -33,7 +33,7 @@ describe("the span of an attempt", () => {
   const record = aClaimedRecord();
   const now = record.message.notBefore;
 
-  it("of an untraced message is not begun while no attempt has failed, nor where tracing is off", () => {
+  it("of an untraced message begins only after a failed attempt, and never where tracing is off", () => {
     expect(placed(record, { now })).toBeUndefined();
     expect(placed(record, { now, tookMs: 5 }, false)).toBeUndefined();
   });

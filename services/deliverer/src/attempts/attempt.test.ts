@@ -6,7 +6,7 @@ import { open, permitsOver } from "../opened.fixture.ts";
 const bytes = 1024 * 1024;
 
 describe("an attempt", () => {
-  it("holds a place in line, then a slot, then the bytes of its body alone, and in the end nothing", () => {
+  it("holds a place in line, then a slot, then only the bytes of its body, and nothing after its end", () => {
     const { clock, ...ports } = open();
     const permits = permitsOver({ ...ports, clock }, undefined, {
       shortMax: 1,

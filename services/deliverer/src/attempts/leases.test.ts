@@ -21,7 +21,7 @@ import {
 } from "../opened.fixture.ts";
 
 describe("a lease", () => {
-  it("that has run out before the call is not relied on: no call is made, and nothing is written", async () => {
+  it("that has run out before the call allows no call, and nothing is written", async () => {
     const opened = open();
     const { promise, resolve: letGo } = Promise.withResolvers<void>();
     const claim: Records["claim"] = async (...args) => {
@@ -72,7 +72,7 @@ describe("a lease", () => {
     expect(message && (await ports.records.claim([message.id], owner("other")))).toEqual([]);
   });
 
-  it("that the store says is lost aborts the call, and nothing is written about it", async () => {
+  it("that is lost according to the store aborts the call, and nothing is written", async () => {
     const ports = open();
     let settles = 0;
     const settle: Records["settle"] = (settlements) => {
@@ -197,7 +197,7 @@ describe("a call that waits for its answer", () => {
     expect(called(ports)).toEqual(["a", "b", "c"]);
   });
 
-  it("holds up neither another tenant nor another address of the same, however many names its server has", async () => {
+  it("delays neither another tenant nor another address of the same tenant, however many names its server has", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 40, perOriginMax: 10, waitingMax: 20 });
     const silent = Array.from({ length: 16 }, (_, n) => `https://silent-${n}.example/hook`);
@@ -222,7 +222,7 @@ describe("a call that waits for its answer", () => {
     expect(called(ports)).toContain("other origin");
   });
 
-  it("is one of thousands, all of whose leases are renewed, and one after another ends", async () => {
+  it("keeps its lease among thousands, which end one after another", async () => {
     const ports = open();
     let renewedAtOnceMax = 0;
     const renew: Records["renew"] = (claims) => {

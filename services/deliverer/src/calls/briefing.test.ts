@@ -42,7 +42,7 @@ async function rootOf({ runs }: Ports) {
 }
 
 describe("a delivery of a run", () => {
-  it("that begins with the change which made it carries its history and asks the store for nothing", async () => {
+  it("that begins with the change that made it carries its history without a read", async () => {
     const { asked, ports } = counted();
     const deliverer = await startDeliverer(ports);
 
@@ -70,7 +70,7 @@ describe("a delivery of a run", () => {
     expect(ports.calls).toHaveLength(1);
   });
 
-  it("whose entries before its own were delivered elsewhere reads them", async () => {
+  it("reads the earlier entries that another deliverer has delivered", async () => {
     const { asked, ports } = counted();
     await publishBeside(ports, await startDeliverer(ports), aStartCommand());
 

@@ -30,7 +30,7 @@ describe("a message with flow control", () => {
     return message;
   }
 
-  it("is called while its slot is its own, keeps it for as long as the call lasts, and gives it back", async () => {
+  it("keeps its slot for as long as the call lasts, and gives it back", async () => {
     const ports = open();
     await startDeliverer(ports);
     const message = await insertGranted(ports);
@@ -46,7 +46,7 @@ describe("a message with flow control", () => {
     expect(wakes).toEqual([{ shard: message.shard, at: ports.clock.now(), lane }]);
   });
 
-  it("that is cancelled elsewhere has its slot until its call is aborted here, and then gives it back", async () => {
+  it("that is cancelled by another process gives its slot back when its call is aborted here", async () => {
     const ports = open();
     await startDeliverer(ports);
     const message = await insertGranted(ports);
@@ -63,7 +63,7 @@ describe("a message with flow control", () => {
     expect(wakes).toEqual([{ shard: message.shard, at: ports.clock.now(), lane }]);
   });
 
-  it("that is cancelled elsewhere gives its slot back when its call has ended by itself", async () => {
+  it("that is cancelled by another process gives its slot back when its call has ended", async () => {
     const ports = open();
     await startDeliverer(ports);
     const message = await insertGranted(ports);
@@ -76,7 +76,7 @@ describe("a message with flow control", () => {
     expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 0 });
   });
 
-  it("that another process has claimed meanwhile leaves the slot to that one's call", async () => {
+  it("that another process has claimed leaves the slot to that process's call", async () => {
     const ports = open();
     await startDeliverer(
       withRecords(ports, { renew: async (claims) => claims.map(({ id }) => id) }),
@@ -90,7 +90,7 @@ describe("a message with flow control", () => {
     expect(await ports.tokens.peek(lane)).toMatchObject({ slots: 1 });
   });
 
-  it("has its slot back when the token store was away for longer than a lease, and no other message gets it", async () => {
+  it("keeps its slot through an outage of the token store that is longer than a lease", async () => {
     const ports = open();
     let isAway = true;
     const { tokens } = ports;
@@ -113,7 +113,7 @@ describe("a message with flow control", () => {
     expect(await tokens.peek(lane)).toMatchObject({ slots: 0 });
   });
 
-  it("goes back into its line without a call, and without being counted, when its slot was gone", async () => {
+  it("goes back into its line without a call or a counted attempt when its slot is gone", async () => {
     const ports = open();
     await startDeliverer(ports);
     const message = await insertGranted(ports);

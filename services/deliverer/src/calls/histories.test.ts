@@ -29,7 +29,7 @@ const whole = (of: typeof root, rank: number): string =>
   );
 
 describe("histories that are kept", () => {
-  it("are whole up to the rank that is asked for, in whatever order ranks are asked for", () => {
+  it("are whole up to each rank, in any order of requests", () => {
     const asks = fc.array(
       fc.record({ of: fc.constantFrom(root, another), rank: fc.nat({ max: 12 }) }),
     );
@@ -42,7 +42,7 @@ describe("histories that are kept", () => {
     );
   });
 
-  it("save earlier deliveries: of a run in sequence each entry is read once", () => {
+  it("of a run in sequence are read entry by entry, each once", () => {
     const histories = new Histories(1_000_000);
 
     const read = [0, 1, 2, 3, 4].map((rank) => ask(histories, root, rank).read);

@@ -50,7 +50,7 @@ describe("a message that takes its deliverers down", () => {
     expect(called(ports)).toEqual(["x", "a", "b", "y", "z"]);
   });
 
-  it("holds no slot, neither while it waits for its turn nor in its turn", async () => {
+  it("holds no slot while it waits, and none during its call", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 2 });
     const lost = [];
@@ -64,7 +64,7 @@ describe("a message that takes its deliverers down", () => {
     expect(callOf(ports, "x").aborted).toBe(false);
   });
 
-  it("that hangs holds up none for longer than a second, and tenants have their turns", async () => {
+  it("that hangs delays the next for a second at most, and tenants take turns", async () => {
     const ports = open();
     await startDeliverer(ports);
     const theirs = { tenant: tenantId("other") };
@@ -109,7 +109,7 @@ describe("a message that takes its deliverers down", () => {
     });
   });
 
-  it("is charged alone for the death of the process, and messages in line or handed on are not", async () => {
+  it("is the only one blamed for the death of the process, beside messages in line or given back", async () => {
     const ports = open();
     await startDeliverer(ports);
     const lost = [];
@@ -182,7 +182,7 @@ describe("a message that takes its deliverers down", () => {
     expect(callOf(ports, "x").aborted).toBe(true);
   });
 
-  it("is not called when its claim proves lost in its turn", async () => {
+  it("is not called when its claim is lost before its call", async () => {
     const opened = open();
     const ports = withRecords(opened, { renew: async (claims) => claims.map(({ id }) => id) });
     await startDeliverer(ports);
@@ -194,7 +194,7 @@ describe("a message that takes its deliverers down", () => {
     expect(await stateOf(ports, message)).toBe("claimed");
   });
 
-  it("runs like any other after four", async () => {
+  it("runs like any other after four lost leases", async () => {
     const ports = open();
     await startDeliverer(ports);
     const lost = [];
@@ -205,7 +205,7 @@ describe("a message that takes its deliverers down", () => {
     expect(called(ports)).toEqual(["x", "y"]);
   });
 
-  it("is a dead letter after eight, without another call", async () => {
+  it("is a dead letter after eight lost leases, without another call", async () => {
     const ports = open();
     await startDeliverer(ports);
     const { message } = await insertLost(ports, "x", 8);
@@ -220,7 +220,7 @@ describe("a message that takes its deliverers down", () => {
   });
 });
 
-it("the line of messages that run alone has as many places again after their calls", async () => {
+it("the line of suspected messages has all its places again after their calls", async () => {
   const clock = virtualClock();
   const suspects = new Suspects(clock, { renew: async () => undefined });
   const permit = permitsOver(open()).take({ tenant: aTenant, origin: 1, bytes: 0 });

@@ -82,7 +82,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(claims).toBe(0);
   });
 
-  it("runs once however often it is heard, also when it has ended", async () => {
+  it("runs once for any number of hints, also after its end", async () => {
     const ports = open();
     await startDeliverer(ports);
     const record = await insertNamed(ports, "a");
@@ -109,7 +109,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     for (const { message } of records) expect(await stateOf(ports, message)).toBe("delivered");
   });
 
-  it("goes back when it is heard near the end of its lease: any deliverer may claim it at once", async () => {
+  it("is given back when it is heard near the end of its lease, and any deliverer may claim it at once", async () => {
     const ports = open();
     await startDeliverer(ports);
     const record = await insertNamed(ports, "a");
@@ -166,7 +166,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(called(ports)).toEqual([]);
   });
 
-  it("goes back when its lease is old and the store does not say that it holds", async () => {
+  it("is given back when its lease is old and the store does not confirm it", async () => {
     const opened = open();
     const ports = withRecords(opened, { renew: () => Promise.reject(away) });
     await startDeliverer(ports);
@@ -226,7 +226,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(callOf(ports, "a").aborted).toBe(true);
   });
 
-  it("goes back where its tenant's calls are capped, to be claimed within the cap", async () => {
+  it("is given back where its tenant's calls are capped, to be claimed within the cap", async () => {
     const ports = open();
     await startDeliverer({ ...ports, tenants: tenantsWith({ parallelismMax: 1 }) });
     const record = await insertNamed(ports, "a");
@@ -249,7 +249,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(called(ports)).toEqual(["running", "hinted"]);
   });
 
-  it("takes no slot that a hint of another origin has waited for, however many are heard", async () => {
+  it("takes no slot that a hint of another origin waits for, whatever the number of named messages", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
     await tell(ports, await insertNamed(ports, "0"));
@@ -264,7 +264,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(called(ports)).toContain("hinted");
   });
 
-  it("waits for bytes as any other, so that heavy ones leave their origin's and tenant's shares alone", async () => {
+  it("waits for the bytes of a heavy body, within the shares of its origin and tenant", async () => {
     const ports = open();
     const heavy = { body: new Uint8Array(60 * 1024) };
     await startDeliverer(ports, {}, { bodyBytesMax: 240 * 1024 });
@@ -309,7 +309,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     },
   );
 
-  it("goes back when so many are remembered that this one would not be", async () => {
+  it("is given back when no more named messages can be remembered", async () => {
     const ports = open();
     const heard: string[] = [];
     const say = ({ record: { message } }: Attempt, what: string): boolean =>
@@ -372,7 +372,7 @@ describe("the log", () => {
   }
   const roster = { announce: async () => undefined, leave: async () => undefined };
 
-  it("hears of a message that was named once it has been under way for a second, redacted as all is", async () => {
+  it("has a named message after a second, redacted", async () => {
     const ports = open();
     const told = await listening(ports);
     await startDeliverer(ports);
@@ -384,7 +384,7 @@ describe("the log", () => {
     expect(told).toEqual([slow.message.id]);
   });
 
-  it("also hears of a message that waits for a slot", async () => {
+  it("has a named message that waits for a slot", async () => {
     const ports = open();
     const told = await listening(ports);
     await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
@@ -395,7 +395,7 @@ describe("the log", () => {
     expect(told.toSorted()).toEqual(records.map(({ message }) => message.id).toSorted());
   });
 
-  it("hears of one when the bus is back, not when it would have been lost", async () => {
+  it("has a named message once the bus is back", async () => {
     const opened = open();
     let isUp = true;
     const bus = { ...opened.bus, isUp: () => isUp };
@@ -431,7 +431,7 @@ describe("the log", () => {
     },
   );
 
-  it("hears of one that was handed back", async () => {
+  it("has a named message that was given back", async () => {
     const ports = open();
     const told = await listening(ports);
     await startDeliverer({ ...ports, roster, tenants: tenantsWith({ parallelismMax: 1 }) });
@@ -441,7 +441,7 @@ describe("the log", () => {
     expect(told).toEqual([record.message.id]);
   });
 
-  it("hears of one whose first owner nothing was heard of, when its next attempt takes long", async () => {
+  it("has a named message whose first owner died, when its next attempt takes long", async () => {
     const ports = open();
     const told = await listening(ports);
     await startDeliverer({ ...ports, roster });
@@ -454,7 +454,7 @@ describe("the log", () => {
     expect(told).toEqual([record.message.id]);
   });
 
-  it("hears of each inside its own trace", async () => {
+  it("has each named message inside its own trace", async () => {
     const within: (string | undefined)[] = [];
     const telemetry = tracing((trace) => within.push(trace));
     const ports = open();

@@ -62,7 +62,7 @@ describe("a deliverer's entry in the roster", () => {
     });
   });
 
-  it("says at once that it takes no more, and soon that it does again", async () => {
+  it("says at once that it takes no more, and within a second that it is open again", async () => {
     const { clock, opens, presence, said } = opened();
     presence.start();
     await clock.advance(100);
@@ -81,7 +81,7 @@ describe("a deliverer's entry in the roster", () => {
     expect(said).toEqual(["open", "closed", "open"]);
   });
 
-  it("says at once that named messages are called late for want of time, and at once that they no longer are", async () => {
+  it("says at once that named messages are called late, and at once that they are called in time again", async () => {
     const { callsAfter, clock, hasNoTime, presence, said } = opened();
     presence.start();
     const heard = async () => {
@@ -107,7 +107,7 @@ describe("a deliverer's entry in the roster", () => {
     expect(said).toEqual(["open", "open, busy", "open"]);
   });
 
-  it("is not called busy once there is time, though nothing more comes", async () => {
+  it("is not busy once there is time, though no message comes", async () => {
     const { callsAfter, clock, hasNoTime, presence, said } = opened();
     presence.start();
     hasNoTime(true);
@@ -120,7 +120,7 @@ describe("a deliverer's entry in the roster", () => {
     expect(said).toEqual(["open", "open, busy", "open"]);
   });
 
-  it("is announced once at a time, and the last says what holds: no older one comes after it", async () => {
+  it("has one announcement under way at a time, and the last has the latest state", async () => {
     const { answer, clock, opens, presence, said, slow } = opened();
     slow();
     presence.start();
@@ -136,7 +136,7 @@ describe("a deliverer's entry in the roster", () => {
     expect(said).toEqual(["open", "closed"]);
   });
 
-  it("is left when the announcement under way has ended, and none comes after that", async () => {
+  it("is removed when the announcement under way has ended, and no announcement follows", async () => {
     const { answer, clock, presence, said, slow } = opened();
     slow();
     presence.start();
@@ -159,7 +159,7 @@ describe("a deliverer's entry in the roster", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("that could not be left is believed for as long as it is fresh: the subscription lasts until then", async () => {
+  it("that could not be removed counts while it is fresh, and the subscription lasts until then", async () => {
     const { clock } = opened();
     const roster = {
       announce: async () => undefined,

@@ -45,7 +45,7 @@ describe("a slot reserved for an insert", () => {
     return place;
   }
 
-  it("is one of as many as there are slots, and free again when the insert has failed", async () => {
+  it("is bounded in number by the slots, and free again when the insert has failed", async () => {
     const deliverer = await startDeliverer(open(), { perOriginMax: 2 });
 
     const [place] = [placeOf(deliverer), placeOf(deliverer)];
@@ -56,7 +56,7 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.local.reserve(aTenant, origin, 0)).toBeDefined();
   });
 
-  it("holds nothing up while the insert is under way, and is refused when there are as many as slots", async () => {
+  it("delays no other call during the insert, and is refused when all places are reserved", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1 });
 
@@ -66,7 +66,7 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.local.reserve(aTenant, originHash(elsewhere), 0)).toBeUndefined();
   });
 
-  it("is given beside a backlog of the destination, and takes turns with it", async () => {
+  it("is given beside a backlog of the destination, and takes turns with its messages", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 3, shortMax: 1, waitingMax: 0 });
     await publish(ports, ["due 1", "due 2", "due 3", "due 4"]);
@@ -97,7 +97,7 @@ describe("a slot reserved for an insert", () => {
     expect(ended).toEqual(["first"]);
   });
 
-  it("is waited for in vain for 200 ms at most, and not once the deliverer stops", async () => {
+  it("is waited for 200 ms at most, and no longer once the deliverer stops", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 }, { isBusy: () => true });
     const ended: string[] = [];
@@ -223,7 +223,7 @@ describe("a slot reserved for an insert", () => {
     expect(b && (await read(ports, b))).toMatchObject({ state: { kind: "delivered" }, epoch: 1 });
   });
 
-  it("that has not come when the time to drain is up hands the claim back", async () => {
+  it("that is not free when the time to drain is up gives the claim back", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
     const [waiting] = await reserved(ports, deliverer, ["a"]);

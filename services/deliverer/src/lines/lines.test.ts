@@ -301,7 +301,7 @@ describe("heavy messages in the lines", () => {
   const heavy = (id: string, origin = 1): Hint => ({ ...hint(id, "a", origin), bytes: 1_000_000 });
   const isLight = ({ bytes }: Hint): boolean => bytes === 0;
 
-  it("stand in a line of their own: while they wait for bytes, light ones to their origin go on", () => {
+  it("have a line of their own: while they wait for bytes, light ones to their origin go on", () => {
     const lines = new Lines(ignore, bounds);
     for (const each of [heavy("h1"), heavy("h2"), hint("l1"), hint("l2")]) lines.add(each);
 
@@ -312,7 +312,7 @@ describe("heavy messages in the lines", () => {
     expect(takeAll(lines)).toEqual(["h1", "h2"]);
   });
 
-  it("have another look when bytes become free, some at a time, and all when nothing is left to free any", () => {
+  it("are examined again when bytes become free, some at a time, and all when no body is left that would free more", () => {
     const lines = new Lines(ignore, bounds);
     for (let origin = 0; origin < 40; origin++) lines.add(heavy(`h${origin}`, origin));
     const looks: number[] = [];
@@ -329,7 +329,7 @@ describe("heavy messages in the lines", () => {
     expect(looks).toEqual([40, 16, 40]);
   });
 
-  it("that were dropped are asked of the store by their origin", () => {
+  it("that were dropped are pulled by their origin", () => {
     const lines = new Lines(ignore, bounds);
     for (let n = 0; n < 4; n++) lines.add(heavy(`h${n}`, 7));
     lines.take(never);

@@ -34,7 +34,7 @@ describe("a tenant with a cap", () => {
     expect(ports.calls).toHaveLength(3);
   });
 
-  it("holds up no tenant that has none", async () => {
+  it("delays no tenant without a cap", async () => {
     const ports = openCapped();
     await startDeliverer(ports);
     const mine = [];
@@ -77,7 +77,7 @@ describe("a tenant with a cap", () => {
     expect((await ports.tokens.peek(callsOf(aTenant))).slots).toBe(2);
   });
 
-  it("is reserved no slot for a published message, which goes through the line", async () => {
+  it("has no slot reserved for a published message, which goes through the line", async () => {
     const ports = openCapped();
     const deliverer = await startDeliverer(ports);
 
@@ -102,7 +102,7 @@ describe("a tenant with a cap", () => {
     expect(ports.calls).toHaveLength(3);
   });
 
-  it("is looked for where it is not known yet, before its first call", async () => {
+  it("is looked up before its first call", async () => {
     const ports = openCapped();
     let isFound = false;
     const tenants: typeof ports.tenants = {
@@ -122,7 +122,7 @@ describe("a tenant with a cap", () => {
     expect(ports.calls).toHaveLength(2);
   });
 
-  it("gives back the slot of a message that another has claimed", async () => {
+  it("gives back the slot of a message that another deliverer has claimed", async () => {
     const ports = openCapped();
     await startDeliverer(ports);
     const message = await insert(ports, named("a"));

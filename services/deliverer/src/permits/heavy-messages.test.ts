@@ -73,7 +73,7 @@ describe("a deliverer among heavy messages", () => {
     expect(ports.calls).toHaveLength(5);
   });
 
-  it("of which two tenants hang as many as they may at one server calls another tenant's, and another server's", async () => {
+  it("where two tenants hang as many as they may at one server calls another tenant's, and another server's", async () => {
     const ports = open();
     await startDeliverer(ports, {}, { bodyBytesMax: 4 * mebibyte });
     const body = new Uint8Array(64 * 1024);

@@ -13,7 +13,7 @@ function placesIn(permits: Permits): number {
 }
 
 describe("permits", () => {
-  it("leave nothing behind, whatever happens to them and in whatever order", () => {
+  it("leave nothing behind, after any events in any order", () => {
     const need = fc.record({
       tenant: fc.constantFrom(aTenant, anotherTenant),
       origin: fc.constantFrom(1, 2),

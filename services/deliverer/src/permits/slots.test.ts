@@ -46,7 +46,7 @@ describe("slots", () => {
     expect(slots.isFree(b, 1)).toBe(true);
   });
 
-  it("are promised as many as there are, of an origin and of the process, and a promise holds none", () => {
+  it("may be reserved as many as there are, for an origin and for the process, and a reservation holds none", () => {
     const slots = new Slots(bounds);
 
     const promised = [a, a, a].map((tenant) => slots.reserve(tenant, 1));
@@ -108,7 +108,7 @@ describe("the bounds of slots", () => {
 describe("the places at an origin", () => {
   const many = { shortMax: 1_000, perOriginMax: 100, waitingMax: 1_000 };
 
-  it("that one tenant holds leave a third as many to the rest, of which each next one finds some", () => {
+  it("that one tenant holds leave a third as many to the rest, and each next tenant finds some", () => {
     const slots = new Slots(many);
     const held = [a, b, c, tenantId("d")].map((tenant) => {
       locate(slots, 1, here, tenant);
@@ -120,7 +120,7 @@ describe("the places at an origin", () => {
     expect(held.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(134);
   });
 
-  it("and its address are a tenant's own: another's name with the same hash speaks for neither", () => {
+  it("and its address are a tenant's own, whatever names of other tenants have the same hash", () => {
     const slots = new Slots(many);
     for (const origin of range(0, 9)) locate(slots, origin, here, a);
     takeMany(slots, a, range(0, 9), 1_000);
@@ -146,7 +146,7 @@ describe("calls to an origin whose address is not known yet", () => {
     expect(slots.inUse.short).toBe(10);
   });
 
-  it("are few, until one has ended without having one", () => {
+  it("are few, until a call has ended without an address", () => {
     const slots = new Slots(many);
 
     const [first] = takeMany(slots, a, [1], 10);
@@ -237,7 +237,7 @@ describe("of slots", () => {
     },
   );
 
-  it("the origin of calls that have run for long is remembered as that which holds them", () => {
+  it("the origin of calls that have run for long is remembered as their holder", () => {
     const slots = new Slots({ shortMax: 100, perOriginMax: 100, waitingMax: 0 });
     const taken = takeMany(slots, a, [1], 4);
     for (const slot of taken) slots.locate(slot, here);
@@ -250,7 +250,7 @@ describe("of slots", () => {
     expect(slots.isFree(a, 1)).toBe(true);
   });
 
-  it("that a hostile tenant leaves over when it has gone, others have all", () => {
+  it("that a hostile tenant has held are all free for others when it has gone", () => {
     const slots = new Slots(many);
     const taken = takeMany(slots, a, range(0, 100), 1_000);
     for (const slot of taken) slots.free(slot);

@@ -83,7 +83,7 @@ describe("the next message of a queue", () => {
     expect(called(ports)).toEqual(["a", "b"]);
   });
 
-  it("is left to its alarm where no look succeeds", async () => {
+  it("is left to its alarm where no look at the queue succeeds", async () => {
     const ports = open();
     const admit: Queues["admit"] = () => Promise.reject(new StoreError("unavailable", "away"));
     await startDeliverer({ ...ports, queues: { ...ports.queues, admit } });

@@ -29,7 +29,7 @@ const away = async (): Promise<void> => {
 };
 
 describe("the events owed to the log", () => {
-  it("is written together a moment later, without bodies", async () => {
+  it("are written together a moment later, without bodies", async () => {
     const { add, batches, clock, owed } = opened();
     add(3);
     await clock.advance(50);
@@ -43,7 +43,7 @@ describe("the events owed to the log", () => {
     expect(owed.isEmpty).toBe(true);
   });
 
-  it("is written at once where it is much, in batches, one after the other", async () => {
+  it("are written at once where they are many, in batches, one after the other", async () => {
     const { add, batches, clock } = opened();
     add(1_200);
     await clock.advance(0);
@@ -54,7 +54,7 @@ describe("the events owed to the log", () => {
     expect(batches.map(({ length }) => length)).toEqual([500, 500, 200]);
   });
 
-  it("waits again up to as many bytes once it was written, or left to the removal", async () => {
+  it("may wait up to as many bytes again after a write, and after they were left to the removal", async () => {
     let isAway = false;
     const { add, clock, owed } = opened(async () => (isAway ? away() : undefined));
     const heavy: MessageOverrides = { headers: [["X-Large", "x".repeat(1024 * 1024)]] };
@@ -74,7 +74,7 @@ describe("the events owed to the log", () => {
     expect([given, owed.left, owed.isEmpty]).toEqual([most, most, true]);
   });
 
-  it("is tried once a second while the log is away, and left to the removal after twenty", async () => {
+  it("are tried once a second while the log is away, and left to the removal after twenty", async () => {
     const { add, batches, clock, owed } = opened(away);
     add(600);
 
@@ -87,7 +87,7 @@ describe("the events owed to the log", () => {
     expect(owed.isEmpty).toBe(true);
   });
 
-  it("is bounded, and events left to the removal are counted", async () => {
+  it("are bounded, and events left to the removal are counted", async () => {
     const { add, batches, clock, owed } = opened();
     add(30_000);
 
@@ -97,7 +97,7 @@ describe("the events owed to the log", () => {
     expect(batches.flat().length + owed.left).toBe(30_000);
   });
 
-  it("has a bound in bytes as well, which counts headers beside bodies", async () => {
+  it("have a bound in bytes as well, which counts headers beside bodies", async () => {
     const { add, batches, clock, owed } = opened();
     add(3_000, { headers: [["x", "h".repeat(16 * 1024)]] });
 
@@ -107,7 +107,7 @@ describe("the events owed to the log", () => {
     expect(batches.flat().length + owed.left).toBe(3_000);
   });
 
-  it("is no longer waited for when there is no time, except for writes on their way", async () => {
+  it("are no longer waited for when there is no time, except for writes on their way", async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     const { add, clock, owed } = opened(() => answered);
     add(600);

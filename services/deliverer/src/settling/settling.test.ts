@@ -146,7 +146,7 @@ describe("an outcome", () => {
     expect(items.map(({ event }) => event.state)).toEqual(["CREATED"]);
   });
 
-  it("cannot be had for a tenant that is not known here: that is our own failure, too", async () => {
+  it("for a tenant that does not exist is our own failure, too", async () => {
     const ports = open();
     const tenants = { get: () => undefined, find: async () => undefined };
     await startDeliverer({ ...ports, tenants });
@@ -160,7 +160,7 @@ describe("an outcome", () => {
     expect(ports.log.events()).toContain("attempt.deferred");
   });
 
-  it("to a tenant that was made a moment ago is had at once", async () => {
+  it("for a tenant that was made a moment ago comes at once", async () => {
     const ports = open(() => ok);
     // The store does not answer before the claim, so the call looks the tenant up again.
     let looks = 0;
@@ -216,7 +216,7 @@ describe("outcomes that wait to be written", () => {
     return { settling, write };
   }
 
-  it("leave their bytes to others, whether they were fenced, or have effects to announce", async () => {
+  it("give back their bytes, whether they were fenced or have effects to announce", async () => {
     const body = new Uint8Array(20 * 1024 * 1024);
     await expectAllGivenBack(() => {
       const { settling, write } = opened();

@@ -144,18 +144,23 @@ describe("a workflow", () => {
 
   it("that names an active run starts none, and the same name is free when that run has ended", async () => {
     const { url, ended } = workflow("/named", async (context) => {
-      await context.sleep("a second", 1);
+      await context.waitForEvent("both triggered", "one-name is active");
       return "done";
     });
+    const workflowRunId = "one-name";
+    const end = async () => {
+      await client.notify({ eventId: "one-name is active", workflowRunId: "wfr_one-name" });
+      await hasEnded("wfr_one-name");
+    };
 
-    await trigger({ url, workflowRunId: "one-name" });
-    await trigger({ url, workflowRunId: "one-name" });
+    await trigger({ url, workflowRunId });
+    await trigger({ url, workflowRunId });
+    await end();
     expect(await ended).toBe("done");
-    await hasEnded("wfr_one-name");
     expect(endpoint.deliveries("/named")).toHaveLength(2);
 
-    await trigger({ url, workflowRunId: "one-name" });
-    await hasEnded("wfr_one-name");
+    await trigger({ url, workflowRunId });
+    await end();
     expect(endpoint.deliveries("/named")).toHaveLength(4);
   });
 

@@ -135,6 +135,22 @@ describe("a message", () => {
     await isThere(page, "No message matches");
   });
 
+  journey("is not awaited in a list that was refused, which gives the reason", async () => {
+    const opened = await pages.signedIn();
+    const { page } = opened;
+
+    for (const [hash, reason] of [
+      ["/dead-letters?responseStatus=none", "responseStatus"],
+      ["/groups/a%20b", "urlGroupName"],
+    ] as const) {
+      await goTo(page, hash);
+      await page.getByRole("alert").filter({ hasText: reason }).waitFor();
+      expect(await page.locator("main [aria-busy=true]").count()).toBe(0);
+    }
+    // The browser itself reports each refusal.
+    opened.allowed.push(/400/);
+  });
+
   journey("stands on exactly one page of a list of several", async () => {
     const headers = { "service-label": "paged" };
     const url = pages.destination.url("/paged");

@@ -59,6 +59,7 @@ const Changes = ({ columns: asked, data, error }: Listed) => (
       caption="Changes, latest first"
       columns={asked}
       rows={data?.changes}
+      error={error}
       keyOf={keyOf}
       none={<Empty title="No changes yet" />}
     />

@@ -117,6 +117,7 @@ export function DeadLetters() {
           caption="Dead letters, newest first"
           columns={mayAct ? [...columns, actions] : columns}
           rows={data?.found}
+          error={error}
           keyOf={keyOf}
           linkOf={linkOf}
           none={isFiltered(search, fields) ? <Empty title="No dead letter matches" /> : <None />}

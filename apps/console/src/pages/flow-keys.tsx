@@ -106,6 +106,7 @@ export function FlowKeys() {
           caption="Flow keys, paused ones first, then by waiting messages"
           columns={mayAct ? [...columns, actions] : columns}
           rows={data && inOrder(data).slice(from, from + rowsMax)}
+          error={error}
           keyOf={keyOf}
           none={text === "" ? <NoneYet /> : <Empty title="No flow key matches" />}
         />

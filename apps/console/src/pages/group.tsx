@@ -68,6 +68,7 @@ export function GroupPage() {
           caption="Endpoints, in the order in which they were added"
           columns={mayWrite ? [...columns, actions] : columns}
           rows={data?.endpoints}
+          error={error}
           keyOf={keyOf}
           none={<Empty title="No endpoints" />}
         />

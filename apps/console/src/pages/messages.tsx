@@ -145,6 +145,7 @@ export function Messages() {
           caption="Messages, latest event first"
           columns={columns}
           rows={rows}
+          error={found.error ?? whole.error}
           keyOf={keyOf}
           linkOf={linkOf}
           none={isFiltered(search, fields) ? <NoneFound /> : <NoneYet />}

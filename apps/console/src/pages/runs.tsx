@@ -88,6 +88,7 @@ export function Runs() {
           caption="Runs of workflows, newest first"
           columns={mayAct ? [...columns, actions] : columns}
           rows={data?.runs}
+          error={error}
           keyOf={keyOf}
           linkOf={linkOf}
           none={isFiltered(search, fields) ? <Empty title="No run matches" /> : <NoneYet />}

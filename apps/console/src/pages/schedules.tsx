@@ -75,6 +75,7 @@ export function Schedules() {
           caption="Schedules, failing ones first, then by their next time"
           columns={mayAct ? [...columns, actions] : columns}
           rows={data?.found.slice(from, from + rowsMax)}
+          error={error}
           keyOf={keyOf}
           linkOf={linkOf}
           none={<NoneYet />}

@@ -1,5 +1,7 @@
 /** A table that people look at while it changes. On a phone rows are cards. */
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { isPassing } from "../api/asked.ts";
+import { type Refused } from "../api/call.ts";
 import { steady } from "../rules/steady.ts";
 
 export type Column<Row> = {
@@ -17,6 +19,8 @@ type Props<Row> = {
   readonly columns: readonly Column<Row>[];
   /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
+  /** Why there are no rows. Nothing is shown then, unless the same request may be answered later. */
+  readonly error?: Refused | null;
   readonly keyOf: (row: Row) => string;
   readonly linkOf?: (row: Row) => string;
   /** Shown for an empty table. */
@@ -24,7 +28,7 @@ type Props<Row> = {
 };
 
 /** Keeps every row in place while the pointer is over it: new rows wait, and removed ones are marked. Give another list another key. */
-export function Table<Row>({ caption, columns, rows, keyOf, linkOf, none }: Props<Row>) {
+export function Table<Row>({ caption, columns, rows, error, keyOf, linkOf, none }: Props<Row>) {
   const [isHeld, pointing] = usePointed();
   const before = useRef<readonly Row[]>([]);
   const region = useRef<HTMLDivElement>(null);
@@ -36,6 +40,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, linkOf, none }: Prop
     if (hadFocus.current && document.activeElement === document.body) region.current?.focus();
     hadFocus.current = region.current?.contains(document.activeElement) ?? false;
   });
+  if (!rows && error && !isPassing(error)) return null;
   return (
     <div
       ref={region}

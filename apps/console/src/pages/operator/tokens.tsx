@@ -54,6 +54,7 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
         caption="Tokens"
         columns={mayWrite ? [...columns, actions] : columns}
         rows={data}
+        error={error}
         keyOf={keyOf}
         none={<Empty title="No tokens yet" />}
       />

@@ -33,7 +33,7 @@ describe("a token", () => {
     expect(list.text).not.toContain(textOf(text));
   });
 
-  it("with the scope operate reads and acts, and neither makes nor removes anything", async () => {
+  it("with the scope operate reads and acts, and neither publishes nor removes anything", async () => {
     const id = newTenant();
     const full = await operator.tenant(id);
     const onCall = await operator.caller(id, "operate");
@@ -47,6 +47,30 @@ describe("a token", () => {
     });
     expect((await onCall.publish(destination.url("/refused"))).status).toBe(403);
     expect((await onCall.get("/v2/keys")).status).toBe(403);
+  });
+
+  it("with the scope operate pauses a queue and a flow key before their first message, which then waits", async () => {
+    const id = newTenant();
+    const full = await operator.tenant(id);
+    const onCall = await operator.caller(id, "operate");
+    const waiting = { queue: "/v2/queues/early", key: "/v2/flowControl/early" } as const;
+
+    for (const path of Object.values(waiting))
+      expect((await onCall.post(`${path}/pause`)).status).toBe(200);
+    await full.post(`/v2/enqueue/early/${destination.url(`/${id}/queue`)}`);
+    const settings = service({
+      "Flow-Control-Key": "early",
+      "Flow-Control-Value": "parallelism=1",
+    });
+    await full.published(destination.url(`/${id}/key`), settings);
+
+    const queue = { paused: true, parallelism: 1, lag: 1 };
+    expect((await onCall.get(waiting.queue)).object()).toMatchObject(queue);
+    const key = { isPaused: true, waitListSize: 1 };
+    expect((await onCall.get(waiting.key)).object()).toMatchObject(key);
+    for (const path of Object.values(waiting)) await onCall.post(`${path}/resume`);
+    await destination.arrival(`/${id}/queue`);
+    await destination.arrival(`/${id}/key`);
   });
 
   it("with the scope operate retries what is redacted, but not with a callback to another URL", async () => {

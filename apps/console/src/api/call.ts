@@ -60,7 +60,7 @@ export async function callWhole<Id extends OperationId>(
     method,
     url: new URL(path, base),
     ...(body !== undefined && {
-      headers: { "Content-Type": "application/json" },
+      headers: [["Content-Type", "application/json"]],
       body: JSON.stringify(body),
     }),
     ...(signal && { signal }),
@@ -72,7 +72,7 @@ export async function callWhole<Id extends OperationId>(
 export type Sent = {
   /** The path below `/v2/`, such as `publish/https://example.com`. */
   readonly path: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly Header[];
   readonly body: string;
 };
 
@@ -81,33 +81,45 @@ export async function send(session: string, sent: Sent): Promise<unknown> {
   const { json } = await exchange(session, {
     method: "POST",
     url: new URL(sent.path, apiBase()),
-    headers: sent.headers.map(([name, value]): [string, string] => [name, asBytes(value)]),
+    headers: sent.headers,
     ...(sent.body !== "" && { body: new Blob([sent.body]) }),
   });
   return json;
 }
 
-/** Encodes a header value as UTF-8 bytes, which is how the server reads it. A browser accepts no other characters. */
-const asBytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
+type Header = readonly [name: string, value: string];
 
 type Exchanged = {
   readonly method: string;
   readonly url: URL;
-  readonly headers?: HeadersInit;
+  readonly headers?: readonly Header[];
   readonly body?: BodyInit;
   readonly signal?: AbortSignal;
 };
 
 function exchange(session: string, asked: Exchanged) {
-  const headers = new Headers(asked.headers);
-  headers.set("Posthaste-Session", session);
+  const headers: readonly Header[] = [...(asked.headers ?? []), ["Posthaste-Session", session]];
   return fetched({ ...asked, headers });
 }
 
+/** Encodes values as UTF-8 bytes, which is how the server reads them. A browser accepts no other characters. */
+function encoded(pairs: readonly Header[]): Headers {
+  const headers = new Headers();
+  for (const [name, value] of pairs) {
+    try {
+      headers.append(name, String.fromCharCode(...new TextEncoder().encode(value)));
+    } catch {
+      throw new Refused(400, `${shown(name)}: is not a header that a browser can send`);
+    }
+  }
+  return headers;
+}
+
 /** The browser adds the cookie, which scripts cannot read. */
-async function fetched({ url, ...asked }: Exchanged) {
+async function fetched({ url, headers = [], ...asked }: Exchanged) {
   const response = await fetch(url, {
     ...asked,
+    headers: encoded(headers),
     credentials: "same-origin",
     cache: "no-store",
   }).catch((reason: unknown) => {
@@ -130,8 +142,10 @@ export type Entrance = {
 
 /** Begins a session with these credentials. Without any, returns this browser's session. */
 export async function enter(authorization?: string): Promise<Entrance> {
-  const headers = authorization === undefined ? {} : { Authorization: authorization };
-  const { json } = await fetched({ method: "POST", url: sessionAddress(), headers });
+  const { json } = await fetched({
+    ...{ method: "POST", url: sessionAddress() },
+    ...(authorization !== undefined && { headers: [["Authorization", authorization]] }),
+  });
   return Object(json) as Entrance;
 }
 

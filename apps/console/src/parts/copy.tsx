@@ -1,5 +1,6 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
+import { shown } from "../api/text.ts";
 
 type Props = {
   readonly text: string;
@@ -50,11 +51,15 @@ async function copied(text: string): Promise<void> {
   }
 }
 
+/** The most that is laid out at each key that is typed into a form. */
+const charsMax = 20_000;
+
+/** Shows the beginning of a call. All of it is copied. */
 export function Call({ curl }: { readonly curl: string }) {
   return (
     <div className="call">
       <pre tabIndex={0} role="region" aria-label="As curl">
-        {curl}
+        {shown(curl, charsMax)}
       </pre>
       <CopyButton text={curl} name="Copy as curl" />
     </div>

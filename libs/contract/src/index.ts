@@ -28,6 +28,8 @@ export {
   type EndpointSpec,
   faultOfNames,
   type Pieces,
+  isChange,
+  resourceOf,
 } from "./endpoints/endpoint.ts";
 export { type ReadPermit } from "./endpoints/read-permit.ts";
 export {
@@ -123,7 +125,6 @@ export {
 } from "./management/tenants.ts";
 export { changesJson } from "./audit.ts";
 export { type audit } from "./endpoints/audit.ts";
-export { isChange, resourceOf } from "./endpoints/change.ts";
 export { type CreateToken, type TokenJson, type tokens } from "./management/tokens.ts";
 export { type CancelSelection, parseCancelSelection } from "./queries/cancel-selection.ts";
 export { type PageQuery } from "./queries/page.ts";

@@ -6,7 +6,7 @@ import { type Connection } from "./connection.ts";
 import { deadLettersName } from "./dead-letters.ts";
 import { collectionName } from "./messages/stored.ts";
 import { nextDeliverAlarm } from "./runs/alarms.ts";
-import { runsName, type StoredRun } from "./runs/stored-run.ts";
+import { runsName, type StoredRun } from "./runs/store.ts";
 
 export function createSizes({ again, collection }: Connection): Sizes {
   const messages = collection(collectionName);

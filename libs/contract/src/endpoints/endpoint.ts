@@ -2,18 +2,19 @@
  * An endpoint as a row: its parameters, answers and refusals. The router, the types of the handlers, the documents and
  * the tests of tokens are made from the row.
  */
+import type * as z from "zod";
 import {
   type Fault,
   type FaultCode,
   isFault,
   type OperationKind,
   type Plan,
+  isChanging,
 } from "@posthaste/domain";
-import type * as z from "zod";
+import { type ReadPermit } from "./read-permit.ts";
 import { readQuery } from "../queries/query-values.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { badName, isName } from "../wire/text.ts";
-import { type ReadPermit } from "./read-permit.ts";
 
 /**
  * Says which scopes of tokens may call the endpoint (`scopesFor`). Under load lists are refused first. Publishes are
@@ -172,4 +173,24 @@ export function faultOfNames<Path extends string>(
 ): Fault | undefined {
   const bad = names.find((name) => !isName(param(name)));
   return bad === undefined ? undefined : badName(bad);
+}
+
+/** Reports whether a request is a change, for the audit log. Publishes and dry runs are not. */
+export const isChange = <Spec extends EndpointSpec>(
+  row: Pick<Endpoint<Spec>, "kind" | "isAudited">,
+  query: Spec["query"],
+): boolean => isChanging(row.kind) && !isDryRun(query) && (row.isAudited?.(query) ?? true);
+
+const isDryRun = (query: unknown): boolean =>
+  typeof query === "object" && query !== null && "dryRun" in query && query.dryRun === true;
+
+/** Returns the name of the changed resource in the log: the path with its parameters filled in, and after it the name in the body if the row has one. */
+export function resourceOf<Spec extends EndpointSpec>(
+  row: Pick<Endpoint<Spec>, "path" | "namedBy">,
+  params: Readonly<Record<string, string | readonly string[]>>,
+  body: Spec["body"],
+): string {
+  const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? ""));
+  const named = row.namedBy?.(body);
+  return named === undefined ? path : `${path}/${named}`;
 }

@@ -10,9 +10,9 @@ import {
   runsName,
   type StoredPart,
   type StoredRun,
-} from "./stored-run.ts";
+  type StoreWithRuns,
+} from "./store.ts";
 import { waiting } from "./changes.ts";
-import { type StoreWithRuns } from "./store.ts";
 
 /** Resolves to the records that were missing, for each head. */
 export async function redeliver(

@@ -16,8 +16,14 @@ import { type Decision, type RunWrite, StoreError } from "@posthaste/ports";
 import { newWrite } from "../change-by-token.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { putParts, removeParts, replaceParts } from "./parts.ts";
-import { type Address, find, type StoreWithRuns } from "./store.ts";
-import { movingPart, runFrom, type StoredRun } from "./stored-run.ts";
+import {
+  type Address,
+  find,
+  type StoreWithRuns,
+  movingPart,
+  runFrom,
+  type StoredRun,
+} from "./store.ts";
 
 const triesMax = 50;
 const changesMax = 100;

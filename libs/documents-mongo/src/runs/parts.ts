@@ -15,15 +15,15 @@ import {
 } from "@posthaste/domain";
 import { type Inherited, type RunWrite, type PartsPage } from "@posthaste/ports";
 import { insertMissing } from "../insert-missing.ts";
-import { type StoreWithRuns } from "./store.ts";
 import {
+  type StoreWithRuns,
   bodyOf,
   endOfParts,
   nameOfPart,
   partFrom,
   partKey,
   type StoredPart,
-} from "./stored-run.ts";
+} from "./store.ts";
 
 /** Resolves to the parts whose names were taken: by a change that comes too late, or by an earlier try of this one. */
 export async function putParts(

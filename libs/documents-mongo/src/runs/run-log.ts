@@ -6,17 +6,31 @@ import {
   type Run,
   type RunFilter,
   type TenantId,
+  answerOfFact,
+  attemptReplacedBy,
+  byTime,
+  limits,
+  type RunAttempt,
 } from "@posthaste/domain";
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
+import { bytes } from "../bytes.ts";
+import { insertMissing } from "../insert-missing.ts";
 import { isKnownFormat } from "../messages/stored.ts";
 import { among, bothOf, type Conditions, conditionsOf } from "../query/conditions.ts";
 import { documentsWithin } from "../query/documents-within.ts";
 import { placesIn } from "../query/placed.ts";
-import { dlqPlaceOf, isInDlq, runFrom, runsName, type StoredRun } from "./stored-run.ts";
 import { somePartsOf } from "./parts.ts";
-import { createAttempts } from "./attempts.ts";
-import { type StoreWithRuns } from "./store.ts";
+import {
+  type StoreWithRuns,
+  dlqPlaceOf,
+  isInDlq,
+  runFrom,
+  runsName,
+  type StoredRun,
+  attemptKey,
+  type StoredAttempt,
+} from "./store.ts";
 
 const order = "latestFirst";
 
@@ -108,3 +122,39 @@ const listedAt = (
   // A swept run leaves a mark, which has no place.
   [at]: { $gt: "", ...placesIn(filter, { order, ...(after !== undefined && { after }) }) },
 });
+
+/** Attempts of the deliveries of runs: the workflow-log writes them, and they are read with their run. */
+const createAttempts = ({
+  again,
+  attempts,
+}: StoreWithRuns): Pick<RunLog, "attempts" | "append"> => ({
+  attempts: async ({ root }) => {
+    const latest = await again(() =>
+      attempts.find({ run: root }).sort({ at: -1 }).limit(limits.runAttemptsShownMax).toArray(),
+    );
+    return latest.map(attemptFrom).toSorted(byTime);
+  },
+  append: async (told) => {
+    const stored = told.map(({ run: { root, part }, fact }): StoredAttempt => {
+      const response = fact.response && answerOfFact(fact.response);
+      return {
+        _id: attemptKey(root, part, fact.attempt),
+        run: root,
+        at: fact.endedAt,
+        part,
+        fact: { ...fact, ...(response && { response }) },
+      };
+    });
+    await insertMissing(again, attempts, stored);
+    const replaced = told.flatMap(({ run: { root, part }, fact: { attempt } }) => {
+      const earlier = attemptReplacedBy(attempt);
+      return earlier === undefined ? [] : attemptKey(root, part, earlier);
+    });
+    if (replaced.length > 0) await again(() => attempts.deleteMany({ _id: { $in: replaced } }));
+  },
+});
+
+function attemptFrom({ part, fact: { response, ...fact } }: StoredAttempt): RunAttempt {
+  if (!response) return { part, fact };
+  return { part, fact: { ...fact, response: { ...response, body: bytes(response.body) } } };
+}

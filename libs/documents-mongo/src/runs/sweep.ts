@@ -12,8 +12,7 @@
 import { type MessageId, randomMessageId, type TenantId, cutOff } from "@posthaste/domain";
 import { createIds } from "../ids.ts";
 import { isKnownFormat } from "../messages/stored.ts";
-import { type StoreWithRuns } from "./store.ts";
-import { rootOf, type StoredMark, walksName } from "./stored-run.ts";
+import { type StoreWithRuns, rootOf, type StoredMark, walksName } from "./store.ts";
 
 const markKeptMs = 60_000;
 const strayAfterMs = 3_600_000;

@@ -37,7 +37,6 @@ export type KafkaBusOptions = {
   readonly sessionMs?: number;
   /** How long a broker has for an answer before the request fails. */
   readonly requestMs?: number;
-  readonly heartbeatMs?: number;
   /** How soon a topic that has grown is noticed. */
   readonly metadataMs?: number;
   readonly clock: Clock;
@@ -60,7 +59,6 @@ const partitionsDefault = 16;
 const retentionMsDefault = 7 * 86_400_000;
 const sessionMsDefault = 6_000;
 const requestMsDefault = 10_000;
-const heartbeatMsDefault = 300;
 const metadataMsDefault = 60_000;
 const closeMsMax = 5_000;
 
@@ -97,7 +95,6 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     link,
     park: parking(prefix, (sayings) => outbound.fact(sayings), log, counts),
     sessionMs: options.sessionMs ?? sessionMsDefault,
-    heartbeatMs: options.heartbeatMs ?? heartbeatMsDefault,
     metadataMs,
     fatal,
     clock,

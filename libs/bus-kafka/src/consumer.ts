@@ -20,7 +20,6 @@ export type ConsumerOptions = {
   readonly topic: string;
   readonly group: string;
   readonly sessionMs: number;
-  readonly heartbeatMs: number;
   /** The number of partitions when the topic was last counted: at most this many are handled at once. */
   readonly partitionCount: number;
   /** The greatest age of the member's metadata. A topic that has grown makes the group join anew. */
@@ -46,6 +45,7 @@ export type ConsumerOptions = {
 const connectionRetries = 10;
 const groupRetries = 5;
 const commitEveryMs = 250;
+const heartbeatMs = 300;
 /** How long a fetch waits at the broker when there is no message. This bounds resume and shutdown, not latency. */
 const fetchWaitMs = 150;
 const gatheredBytes = 256 * 1024;
@@ -77,7 +77,7 @@ export class Consumer {
     this.#kafka = this.#client.kafka.consumer({
       groupId: options.group,
       sessionTimeout: options.sessionMs,
-      heartbeatInterval: options.heartbeatMs,
+      heartbeatInterval: heartbeatMs,
       rebalanceTimeout: Math.max(rebalanceMs, options.sessionMs),
       metadataMaxAge: options.metadataMs,
       partitionAssigners: [

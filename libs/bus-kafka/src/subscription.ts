@@ -17,7 +17,6 @@ export type SubscriptionOptions = {
   readonly topic: string;
   readonly group: string;
   readonly sessionMs: number;
-  readonly heartbeatMs: number;
   readonly metadataMs: number;
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;

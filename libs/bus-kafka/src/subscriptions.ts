@@ -23,7 +23,6 @@ export type SubscriptionsOptions = {
   readonly link: Link;
   readonly park: Park;
   readonly sessionMs: number;
-  readonly heartbeatMs: number;
   readonly metadataMs: number;
   readonly fatal: (error: Error) => void;
   readonly clock: Clock;

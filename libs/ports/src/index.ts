@@ -110,7 +110,6 @@ export {
   type TraceParent,
   type Tracer,
   traceFields,
-  traceIdOf,
 } from "./tracer.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";
 export {

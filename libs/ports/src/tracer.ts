@@ -73,10 +73,6 @@ const traceMs = 600_000;
 export const causeOf = (trace: TraceParent, since: number, now: number): Cause =>
   elapsedMs(since, Infinity, now) <= traceMs ? { parent: trace } : { link: trace };
 
-/** Returns the id by which logs and backends know the trace. */
-export const traceIdOf = (trace: TraceParent | undefined): string | undefined =>
-  trace?.split("-")[1];
-
 /** Returns the fields by which a line of the log names its trace and span. */
 export function traceFields(trace: TraceParent | undefined): {
   readonly traceId?: string | undefined;

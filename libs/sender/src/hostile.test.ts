@@ -376,7 +376,7 @@ describe("the environment", () => {
     const secure = await openDestination((socket) => socket.write(ok), { certificate: selfSigned });
     const script = `
       import { createSender } from ${JSON.stringify(new URL("./sender.ts", import.meta.url).href)};
-      const policy = { allowLoopback: true, allowPrivateCidrs: [], allowMetadata: false, anyPort: true, ownOrigins: [] };
+      const policy = { allowLoopback: true, allowPrivateCidrs: [], anyPort: true, ownOrigins: [] };
       const clock = { passedMs: () => performance.now(), after: (ms, task) => { const t = setTimeout(task, ms); return () => clearTimeout(t); } };
       const sender = createSender({ policy, clock, connectionsPerOriginMax: 1, originsMax: 1, idleConnectionsMax: 1, connectionsMax: 9, answerBytesMax: 1 });
       for (const url of ${JSON.stringify([plain.url, secure.url])}) {

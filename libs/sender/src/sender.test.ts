@@ -79,7 +79,7 @@ describe("a call", () => {
   it("leaves out headers that belong to the connection, and takes the caller's User-Agent and Accept-Encoding", async () => {
     const destination = await openDestination(answering(ok));
 
-    await openSender({ userAgent: "Ours" }).send(
+    await openSender().send(
       requestTo(destination.url, {
         headers: [
           ["Host", "169.254.169.254"],

@@ -2,7 +2,6 @@
  * The `Sender` port on undici's dispatch. Writes the request as given, follows no redirect, and reads no more of the
  * answer than asked for (docs/design/delivery#one-deadline).
  */
-import { type networkInterfaces } from "node:os";
 import {
   allowsLocalNames,
   type CheckedDestination,
@@ -44,15 +43,11 @@ export type SenderSettings = {
   /** Bytes of answers beyond the first 16 KiB of each. */
   readonly answerBytesMax: number;
   readonly clock: Clock;
-  /** Sent if the caller's headers have none. */
-  readonly userAgent?: string;
   /** PEM certificates of the authorities to trust, instead of Node's list. */
   readonly certificates?: readonly string[];
   /** The time for TCP's connect and the TLS handshake together. */
   readonly connectMsMax?: number;
   readonly nameServer?: NameServer;
-  /** The network interfaces of this host; the system's own when absent. */
-  readonly interfaces?: typeof networkInterfaces;
   /** Default: /etc/hosts if the policy allows loopback or any private range, else none. */
   readonly hosts?: Hosts;
 };
@@ -64,7 +59,7 @@ export type CountingSender = Sender & {
 };
 
 export function createSender(settings: SenderSettings): CountingSender {
-  const { policy, clock, userAgent = "Posthaste", connectMsMax = 10_000 } = settings;
+  const { policy, clock, connectMsMax = 10_000 } = settings;
   const counts = noCounts();
   const deadlines = new Deadlines(clock);
   const names = new Names({
@@ -74,7 +69,7 @@ export function createSender(settings: SenderSettings): CountingSender {
   });
   const { certificates } = settings;
   const trust = certificates === undefined ? {} : { certificates };
-  const families = new LocalFamilies(clock, settings.interfaces);
+  const families = new LocalFamilies(clock);
   const dialing = { policy, names, clock, deadlines, counts, families, connectMsMax };
   const dialer = createDialer({ ...dialing, ...trust });
   const pools = new OriginPools(dialer, settings);
@@ -99,7 +94,7 @@ export function createSender(settings: SenderSettings): CountingSender {
       const options = {
         path: destination.url.path,
         method: request.method,
-        headers: flatHeaders(request.headers, userAgent),
+        headers: flatHeaders(request.headers),
         body: request.body.byteLength === 0 ? null : request.body,
       };
       const call = new Call(request, options, clock.passedMs() + request.timeoutMs, pool, ports);
@@ -139,7 +134,7 @@ function rememberedCheck(policy: DestinationPolicy): (url: string) => CheckedDes
  * Returns headers as undici takes them: name, value, name, value. Drops the caller's headers that belong to the
  * connection, or follow from URL and body.
  */
-function flatHeaders(headers: Headers, userAgent: string): string[] {
+function flatHeaders(headers: Headers): string[] {
   const flat: string[] = [];
   let hasUserAgent = false;
   let hasAcceptEncoding = false;
@@ -150,7 +145,7 @@ function flatHeaders(headers: Headers, userAgent: string): string[] {
     hasAcceptEncoding ||= lowerName === "accept-encoding";
     flat.push(name, value);
   }
-  if (!hasUserAgent) flat.push("User-Agent", userAgent);
+  if (!hasUserAgent) flat.push("User-Agent", "Posthaste");
   // Answers are kept as they come and never decompressed.
   if (!hasAcceptEncoding) flat.push("Accept-Encoding", "identity");
   return flat;

@@ -9,13 +9,15 @@ import {
   matchesLogged,
   type Message,
   type MessageId,
-  minuteOf,
+  minuteMs,
   rankOf,
   tellsFact,
   type TenantId,
 } from "@posthaste/domain";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
 import { pageOf } from "./page.ts";
+
+const minuteOf = (at: number): number => at - (at % minuteMs);
 
 export type ModelMessageLog = {
   readonly port: MessageLog;

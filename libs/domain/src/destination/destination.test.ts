@@ -282,15 +282,6 @@ describe("a destination URL", () => {
     expect(closed.filter((host) => judge(`http://${host}/`, everything) === "allowed")).toEqual([]);
   });
 
-  it("may be a metadata address only with the range and the switch of its own", () => {
-    const range = { allowPrivateCidrs: ["169.254.0.0/16"] };
-    const url = "http://169.254.169.254/";
-
-    expect(judge(url, policyOf(range))).not.toBe("allowed");
-    expect(judge(url, policyOf({ allowMetadata: true }))).not.toBe("allowed");
-    expect(judge(url, policyOf({ ...range, allowMetadata: true }))).toBe("allowed");
-  });
-
   it("in any blocked range, in any spelling that the parser takes for it, is refused", () => {
     fc.assert(
       fc.property(blockedSpelling, (host) => {

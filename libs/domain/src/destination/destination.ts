@@ -60,8 +60,7 @@ function nameRefusal(name: string, port: number, policy: DestinationPolicy): str
   if (name.length > nameLengthMax || !name.split(".").every((label) => labelPattern.test(label)))
     return "endpoint has an invalid host name";
   if (policy.ownOrigins.some((own) => own.port === port && own.host === name)) return ownRefusal;
-  if (metadataNames.has(name) && !policy.allowMetadata)
-    return `endpoint resolves to a cloud metadata address: ${name}`;
+  if (metadataNames.has(name)) return `endpoint resolves to a cloud metadata address: ${name}`;
   if (isLoopbackName(name)) {
     if (policy.allowLoopback) return addressRefusal("127.0.0.1", port, policy);
     return `endpoint resolves to a loopback address: ${name}`;

@@ -18,8 +18,6 @@ export type DestinationPolicy = {
   /** Allows 127.0.0.0/8 and ::1, as in the dev profile. No CIDR allows them. */
   readonly allowLoopback: boolean;
   readonly allowPrivateCidrs: readonly Cidr[];
-  /** Allows cloud metadata addresses inside `allowPrivateCidrs`; those ranges alone never do. */
-  readonly allowMetadata: boolean;
   /** Allows any port but 0, as in the dev profile. */
   readonly anyPort: boolean;
   /** Where this service listens. An origin on loopback, or on all interfaces, covers every loopback alias of its port. */
@@ -32,7 +30,6 @@ export type DestinationPolicySettings = {
   readonly allowLoopback?: boolean;
   /** `POSTHASTE_ALLOW_PRIVATE_CIDRS`, split. */
   readonly allowPrivateCidrs?: readonly string[];
-  readonly allowMetadata?: boolean;
   readonly anyPort?: boolean;
   /** `host:port`, with IPv6 in brackets. Port 0, any free port, protects nothing: name the port once it is known. */
   readonly ownOrigins?: readonly string[];
@@ -56,7 +53,6 @@ export function destinationPolicy(settings: DestinationPolicySettings): Destinat
   return {
     allowLoopback: settings.allowLoopback ?? false,
     allowPrivateCidrs,
-    allowMetadata: settings.allowMetadata ?? false,
     anyPort: settings.anyPort ?? false,
     ownOrigins,
   };
@@ -99,12 +95,12 @@ function isAllowed(
       return true;
     case "loopback":
       return policy.allowLoopback;
-    case "metadata":
-      return policy.allowMetadata && isListed(address, policy);
     case "private":
     case "link_local":
     case "reserved":
       return isListed(address, policy);
+    // No range allows them.
+    case "metadata":
     case "unspecified":
     case "multicast":
     case "transition":

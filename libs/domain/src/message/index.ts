@@ -50,7 +50,6 @@ export {
   logStates,
   tellsFact,
   minuteMs,
-  minuteOf,
   rankOf,
 } from "./log.ts";
 export { connectionHeader, type HeaderPair, type Headers } from "./headers.ts";

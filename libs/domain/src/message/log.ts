@@ -28,7 +28,6 @@ export type LogEvent = {
 
 /** The period by which events are counted. */
 export const minuteMs = 60_000;
-export const minuteOf = (at: number): number => at - (at % minuteMs);
 
 export const createdEvent = (createdAt: number): LogEvent => ({
   at: createdAt,

@@ -38,8 +38,7 @@ async function measure(stage: Stage, stores: ApartStores): Promise<Findings> {
   );
   if (system === undefined) return { blocks: ["Not measured."] };
   try {
-    const sink = await stage.sink();
-    const destination = `http://127.0.0.1:${sink.port}/x`;
+    const destination = await stage.destination();
     await measureThroughput(stage, system, { template: publishTemplate(destination), ...warmUp });
     const queue = { "Service-Queue-Name": narrow };
     const { perSecond } = await measureQueued(stage, system, queue, queuedCount);

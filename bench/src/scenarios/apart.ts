@@ -45,8 +45,7 @@ type Measured = { readonly system: System | Apart; readonly row: Row };
 async function run(stage: Stage): Promise<Findings> {
   const stores = await stage.attempt("posthaste apart", startApartStores);
   if (stores === undefined) return { blocks: ["Not measured."] };
-  const sink = await stage.sink();
-  const destination = `http://127.0.0.1:${sink.port}/x`;
+  const destination = await stage.destination();
   const templates = {
     plain: publishTemplate(destination),
     guarded: publishTemplate(destination, {

@@ -4,10 +4,9 @@ import { batchTemplate, publishTemplate } from "../load/template.ts";
 import { atLeast, atMost } from "../report/goals.ts";
 import { spread, table } from "../report/markdown.ts";
 import { percentile, ratioSpread, spreadOf } from "../statistics.ts";
-import { posthaste } from "../systems/all.ts";
 import { type System } from "../systems/system.ts";
 import { measureThroughput } from "./measure.ts";
-import { type Findings, type Scenario } from "./scenario.ts";
+import { type Findings, type Scenario, withPosthaste } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const itemCount = 1_000;
@@ -26,14 +25,10 @@ export const batch: Scenario = {
   name: "batch",
   title: "Batches of 1,000",
   budgetMs: 60_000,
-  run,
+  run: withPosthaste(run),
 };
 
-async function run(stage: Stage): Promise<Findings> {
-  const system = await stage.start(...posthaste);
-  if (system === undefined) return { blocks: ["Not measured."] };
-  const sink = await stage.sink();
-  const destination = `http://127.0.0.1:${sink.port}/x`;
+async function run(stage: Stage, system: System, destination: string): Promise<Findings> {
   const single = publishTemplate(destination, {}, itemBytes);
   const batched = batchTemplate(destination, itemCount, {}, itemBytes);
   await measureThroughput(stage, system, {

@@ -5,9 +5,8 @@ import { batchTemplate, type PublishHeaders, publishTemplate, token } from "../l
 import { atMost } from "../report/goals.ts";
 import { figure, table } from "../report/markdown.ts";
 import { percentile } from "../statistics.ts";
-import { posthaste } from "../systems/all.ts";
 import { type System } from "../systems/system.ts";
-import { type Findings, type Scenario } from "./scenario.ts";
+import { type Findings, type Scenario, withPosthaste } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const crowd = 100_000;
@@ -28,14 +27,10 @@ export const bulk: Scenario = {
   name: "bulk",
   title: "A list by a rare label, and a bulk cancel",
   budgetMs: 90_000,
-  run,
+  run: withPosthaste(run),
 };
 
-async function run(stage: Stage): Promise<Findings> {
-  const system = await stage.start(...posthaste);
-  if (system === undefined) return { blocks: ["Not measured."] };
-  const sink = await stage.sink();
-  const destination = `http://127.0.0.1:${sink.port}/x`;
+async function run(stage: Stage, system: System, destination: string): Promise<Findings> {
   await fillCrowd(stage, system, destination);
   const { lookMs, cancelMs, besideMs, retryMs, table } = await measureCrowd(
     stage,

@@ -3,9 +3,9 @@ import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { figure, table } from "../report/markdown.ts";
 import { percentile } from "../statistics.ts";
-import { posthaste } from "../systems/all.ts";
 import { fill } from "./fill.ts";
-import { type Findings, type Scenario } from "./scenario.ts";
+import { type System } from "../systems/system.ts";
+import { type Findings, type Scenario, withPosthaste } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const timersWanted = 100_000;
@@ -20,14 +20,10 @@ export const burst: Scenario = {
   name: "burst",
   title: "100,000 timers due in one second",
   budgetMs: 62_000,
-  run,
+  run: withPosthaste(run),
 };
 
-async function run(stage: Stage): Promise<Findings> {
-  const system = await stage.start(...posthaste);
-  if (system === undefined) return { blocks: ["Not measured."] };
-  const sink = await stage.sink();
-  const destination = `http://127.0.0.1:${sink.port}/x`;
+async function run(stage: Stage, system: System, destination: string): Promise<Findings> {
   const trial = await fill(stage, system, {
     destination,
     messages: warmUp,

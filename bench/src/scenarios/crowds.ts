@@ -44,8 +44,7 @@ async function run(stage: Stage): Promise<Findings> {
 async function measure(stage: Stage, start: () => Promise<System | undefined>): Promise<Findings> {
   const empty = await start();
   if (empty === undefined) return { blocks: ["Not measured."] };
-  const sink = await stage.sink();
-  const destination = `http://127.0.0.1:${sink.port}/x`;
+  const destination = await stage.destination();
   await sleep(calmMs);
   const emptyMiB = residentMiB(empty.pids);
   const made = await makeSchedules(stage, empty, destination);

@@ -87,8 +87,7 @@ async function load(
   pids: readonly number[],
   system: Apart,
 ): Promise<Loaded> {
-  const sink = await stage.sink();
-  const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
+  const template = publishTemplate(await stage.destination());
   await measureThroughput(stage, system, { template, connections, forMs: warmUpMs });
   await swept(client);
   const idleBefore = cpuMs(pids);

@@ -31,8 +31,7 @@ export const growth: Scenario = {
 };
 
 async function run(stage: Stage, smallPath: string, largePath: string): Promise<Findings> {
-  const sink = await stage.sink();
-  const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
+  const template = publishTemplate(await stage.destination());
   const { finishedWanted } = stage;
   const seeded = await stage.attempt("posthaste", async () => {
     const what = "finished";

@@ -32,8 +32,7 @@ export const latency: Scenario = {
 type Samples = { readonly publish: Float64Array[]; readonly arrival: Float64Array[] };
 
 async function run(stage: Stage): Promise<Findings> {
-  const sink = await stage.sink();
-  const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
+  const template = publishTemplate(await stage.destination());
   const systems = await stage.startAll([...allSystems, least]);
   for (const system of systems) {
     await measureThroughput(stage, system, { template, connections: 64, forMs: warmUpMs });

@@ -130,8 +130,7 @@ async function inTurns(stage: Stage, system: System, path: string) {
 }
 
 async function publishes(stage: Stage, { port, name }: System): Promise<Float64Array> {
-  const sink = await stage.sink();
-  const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
+  const template = publishTemplate(await stage.destination());
   const book = stage.books.open((perSecond * forMs) / 1_000);
   await openLoop({ port, template }, book, { perSecond, forMs, connections });
   await stage.settle(name, book);

@@ -113,8 +113,7 @@ async function deliver(
   queueCount: number,
   headersOf: (index: number) => PublishHeaders,
 ): Promise<readonly Book[]> {
-  const sink = await stage.sink({ answerAfterMs: answerMs });
-  const to = `http://127.0.0.1:${sink.port}/x`;
+  const to = await stage.destination({ answerAfterMs: answerMs });
   const parts = Array.from({ length: queueCount / batchMax }, (_, part) => ({
     book: stage.books.open(batchMax * perQueue),
     template: batchTemplate(to, batchMax, (i) => headersOf(part * batchMax + i)),

@@ -1,4 +1,6 @@
 import { type Goal } from "../report/goals.ts";
+import { posthaste } from "../systems/all.ts";
+import { type System } from "../systems/system.ts";
 import { type Stage } from "./stage.ts";
 
 export type Scenario = {
@@ -15,3 +17,12 @@ export type Scenario = {
 
 /** `blocks` are paragraphs and tables in Markdown. */
 export type Findings = { readonly blocks: readonly string[]; readonly goals?: readonly Goal[] };
+
+/** Measures the standalone alone, with a sink of its own. */
+export const withPosthaste =
+  (measure: (stage: Stage, system: System, destination: string) => Promise<Findings>) =>
+  async (stage: Stage): Promise<Findings> => {
+    const system = await stage.start(...posthaste);
+    if (system === undefined) return { blocks: ["Not measured."] };
+    return measure(stage, system, await stage.destination());
+  };

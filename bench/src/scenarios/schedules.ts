@@ -9,8 +9,8 @@ import { publishTemplate, scheduleTemplate } from "../load/template.ts";
 import { atLeast, atMost } from "../report/goals.ts";
 import { figure, table } from "../report/markdown.ts";
 import { percentile } from "../statistics.ts";
-import { posthaste } from "../systems/all.ts";
-import { type Findings, type Scenario } from "./scenario.ts";
+import { type System } from "../systems/system.ts";
+import { type Findings, type Scenario, withPosthaste } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const schedulesWanted = 10_000;
@@ -28,14 +28,10 @@ export const schedules: Scenario = {
   name: "schedules",
   title: "10,000 schedules at one minute",
   budgetMs: 110_000,
-  run,
+  run: withPosthaste(run),
 };
 
-async function run(stage: Stage): Promise<Findings> {
-  const system = await stage.start(...posthaste);
-  if (system === undefined) return { blocks: ["Not measured."] };
-  const sink = await stage.sink();
-  const destination = `http://127.0.0.1:${sink.port}/x`;
+async function run(stage: Stage, system: System, destination: string): Promise<Findings> {
   if (nextMinute() - Date.now() < spareMs) await sleep(nextMinute() - Date.now() + 1_000);
   const dueAtMs = nextMinute();
   // A fixed minute of the hour, so that no second slot comes during the run.

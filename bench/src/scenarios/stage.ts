@@ -105,6 +105,11 @@ export class Stage {
     return sink;
   }
 
+  /** Starts a sink, and returns a URL of it. */
+  async destination(manners?: Manners): Promise<string> {
+    return `http://127.0.0.1:${(await this.sink(manners)).port}/x`;
+  }
+
   /** Runs the rounds that were asked for, or as many of five as fit into a share of the remaining time. Returns their number. */
   async rounds(run: (round: number) => Promise<void>, share = 1): Promise<number> {
     const until = performance.now() + this.remainingMs * share;

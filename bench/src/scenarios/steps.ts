@@ -5,7 +5,7 @@ import { atMost, atLeast } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
 import { ratioSpread, spreadOf } from "../statistics.ts";
 import { posthaste } from "../systems/all.ts";
-import { startOrchestrator } from "../systems/orchestrator.ts";
+import { startOrchestrator } from "../systems/peers.ts";
 import { startRestate } from "../systems/restate.ts";
 import { type System } from "../systems/system.ts";
 import { cpuMs } from "../systems/usage.ts";

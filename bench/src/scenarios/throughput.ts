@@ -103,8 +103,7 @@ async function beside(stage: Stage, before: string): Promise<Findings> {
 }
 
 async function templateOf(stage: Stage): Promise<Template> {
-  const sink = await stage.sink();
-  return publishTemplate(`http://127.0.0.1:${sink.port}/x`);
+  return publishTemplate(await stage.destination());
 }
 
 async function measureOnce(

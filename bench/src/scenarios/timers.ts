@@ -5,11 +5,10 @@ import { publishTemplate } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";
 import { figure, table } from "../report/markdown.ts";
 import { percentile } from "../statistics.ts";
-import { posthaste } from "../systems/all.ts";
 import { type System } from "../systems/system.ts";
 import { cpuMs, residentMiB } from "../systems/usage.ts";
 import { fill } from "./fill.ts";
-import { type Findings, type Scenario } from "./scenario.ts";
+import { type Findings, type Scenario, withPosthaste } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const pendingWanted = 1_000_000;
@@ -27,14 +26,10 @@ export const timers: Scenario = {
   name: "timers",
   title: "A million pending timers",
   budgetMs: 125_000,
-  run,
+  run: withPosthaste(run),
 };
 
-async function run(stage: Stage): Promise<Findings> {
-  const system = await stage.start(...posthaste);
-  if (system === undefined) return { blocks: ["Not measured."] };
-  const sink = await stage.sink();
-  const destination = `http://127.0.0.1:${sink.port}/x`;
+async function run(stage: Stage, system: System, destination: string): Promise<Findings> {
   const emptyMiB = residentMiB(system.pids);
 
   const { book, perSecond } = await fill(stage, system, {

@@ -1,7 +1,5 @@
-import { startBullMq } from "./bullmq.ts";
-import { startLeast, startLeastInThreads } from "./least.ts";
+import { startBullMq, startLeast, startLeastInThreads, startRelay } from "./peers.ts";
 import { startPosthaste } from "./posthaste.ts";
-import { startRelay } from "./relay.ts";
 import { type StartSystem, type SystemName } from "./system.ts";
 
 export const relay = ["bare relay", startRelay] as const;

@@ -18,3 +18,9 @@ export const repeated = (connection: Connection): Connection => ({
     again: (tenant) => twice(connection.heavy.again(tenant)),
   },
 });
+
+/** Connections for rows of tests: as it is, and `repeated`. */
+export const ways = [
+  ["", (connection: Connection): Connection => connection],
+  [", each reply lost once", repeated],
+] as const;

@@ -23,7 +23,7 @@ import {
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
 import { collectionName, isKnownFormat } from "../messages/stored.ts";
 import { freshDatabase, readsNoWholeCollection } from "../opened.fixture.ts";
-import { repeated } from "../repeated.fixture.ts";
+import { ways } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 import { createEventCounts } from "./counts.ts";
 import { createMessageLog, messageLogIndexes } from "./message-log.ts";
@@ -68,9 +68,8 @@ describe.each(servers)("$name", ({ name, uri }) => {
   it("each of many in one statement has its own times and its own answer", async () => {
     const harness = await open();
     const { clock, records } = harness;
-    const sent = harness.messages(5, { url: "https://a.example/$set?$x=1" });
-    await harness.insert(sent);
-    const claimed = await harness.claim(sent.map(({ id }) => id));
+    const { ids } = await harness.insertMany(5, { url: "https://a.example/$set?$x=1" });
+    const claimed = await harness.claim(ids);
     await clock.advance(500);
     const settlements = claimed.map((record, n) => {
       const settlement = settlementOf(record, clock.now() + n);
@@ -93,10 +92,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     );
   });
 
-  it.each([
-    ["", (connection: Connection) => connection],
-    [", each reply lost once", repeated],
-  ])(
+  it.each(ways)(
     "of many records some of which are fenced, the others are logged, and counted once%s",
     async (_, through) => {
       const harness = await open();
@@ -104,9 +100,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
       const counts = createEventCounts({ ...connection, clock });
       const counting = { ...through(connection), counts };
       const { records } = createRecordPorts(counting, counting);
-      const sent = harness.messages(6);
-      await harness.insert(sent);
-      const claimed = await harness.claim(sent.map(({ id }) => id));
+      const claimed = await harness.claim((await harness.insertMany(6)).ids);
       const settlements = claimed.map((record) => settlementOf(record, clock.now()));
       const taken = claimed.slice(1, 3).map(({ message: { id } }) => id);
       await clock.advance(longEnoughMs);

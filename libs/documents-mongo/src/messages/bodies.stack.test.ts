@@ -1,10 +1,10 @@
 /** Heavy bodies: where they are stored, how many a statement names, and that none is left behind. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { accept, allShards, limits, type Message } from "@posthaste/domain";
-import { aCallbackPlan, aMessage, anOwner, aPolicy, aTenant, byKind } from "@posthaste/testing";
-import { type Collection, type Document } from "mongodb";
+import { allShards, limits, type Message } from "@posthaste/domain";
+import { aCallbackPlan, aMessage, aPolicy, aTenant, byKind } from "@posthaste/testing";
 import { type Connection } from "../connection.ts";
-import { repeated } from "../repeated.fixture.ts";
+import { intercepted } from "../intercepted.fixture.ts";
+import { ways } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 import { type Harness, openStores, settlementOf } from "./harness.fixture.ts";
 import { createRecordPorts } from "./record-ports.ts";
@@ -23,21 +23,18 @@ describe.each(servers)("$name", ({ uri }) => {
   it("are stored apart from their records in every state, and are read with them", async () => {
     const harness = await open();
     const { clock, records } = harness;
-    const [message] = harness.messages(1, { ...heavy, policy });
-    if (!message) throw new Error("unreachable");
     const read: unknown[] = [];
     const lookAt = async (body: Uint8Array | undefined) => {
       expect(await storedBytesOf(harness)).toBeLessThan(heavy.body.length / 4);
       read.push(body?.length);
     };
 
-    await harness.insert([message]);
-    await lookAt((await records.get(aTenant, [message.id]))[0]?.message.body);
-    const [claimed] = await harness.claim([message.id]);
-    if (!claimed) throw new Error("it could not be claimed");
-    await lookAt(claimed.message.body);
-    await records.settle([settlementOf(claimed, clock.now())]);
-    await lookAt((await records.getSome(aTenant, [message.id])).records[0]?.message.body);
+    const { ids } = await harness.insertMany(1, { ...heavy, policy });
+    await lookAt((await records.get(aTenant, ids))[0]?.message.body);
+    const claimed = await harness.claim(ids);
+    await lookAt(claimed[0]?.message.body);
+    await harness.settle(claimed);
+    await lookAt((await records.getSome(aTenant, ids)).records[0]?.message.body);
     await clock.advance(limits.ringAheadMs);
     const { followUps } = byKind(await harness.alarms.ring(allShards, 10));
     await lookAt(followUps[0]?.message.body);
@@ -46,10 +43,6 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(followUps[0]?.message.body).toEqual(heavy.body);
   });
 
-  const ways = [
-    ["", (connection: Connection) => connection],
-    [", each reply lost once", repeated],
-  ] as const;
   it.each(ways)("stay while they are kept, and leave nothing behind%s", async (_, through) => {
     const harness = await open();
     const { keptBodies, records } = createRecordPorts(
@@ -87,8 +80,7 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("are the bodies of the first insert of an id, however often it is inserted", async () => {
     const harness = await open();
-    const [message] = harness.messages(1, heavy);
-    if (!message) throw new Error("unreachable");
+    const message = aMessage({ ...heavy, id: harness.ids.next() });
     const other = { ...message, body: new Uint8Array(heavy.body.length).fill(8) };
 
     const answers = [await harness.insert([message]), await harness.insert([other])];
@@ -101,11 +93,9 @@ describe.each(servers)("$name", ({ uri }) => {
   it("whose records were never written are removed an hour later, and bodies of waiting records are kept", async () => {
     const harness = await open();
     const { clock, connection, records } = harness;
-    const [lost, waiting, delayed] = harness.messages(3, heavy);
-    if (!lost || !waiting || !delayed) throw new Error("unreachable");
-    await harness.insert([lost, waiting]);
-    const held = accept({ ...delayed, notBefore: clock.now() + 2 * hourMs }, clock.now());
-    await records.insert([{ record: held }], "new");
+    const lost = await harness.insertOne(heavy);
+    const waiting = await harness.insertOne(heavy);
+    const delayed = await harness.insertOne({ ...heavy, delayMs: 2 * hourMs });
     // As if the publisher had died between the two writes.
     await connection.collection<{ _id: string }>(collectionName).deleteOne({ _id: lost.id });
 
@@ -131,10 +121,8 @@ describe.each(servers)("$name", ({ uri }) => {
     const sent = harness.messages(5, { body });
     for (const message of sent) await harness.insert([message]);
 
-    const claimed = await records.claim(
-      sent.map(({ id }) => id),
-      anOwner,
-    );
+    const ids = sent.map(({ id }) => id);
+    const claimed = await harness.claim(ids, records);
     await records.settle(claimed.map((each) => settlementOf(each, harness.clock.now())));
     await harness.clock.advance(limits.finishedKeepMs);
     await records.removeFinished(allShards, harness.clock.now(), 10, () => false);
@@ -156,29 +144,13 @@ async function storedBytesOf({ connection }: Harness): Promise<number> {
 }
 
 async function finish(harness: Harness, messages: readonly Message[]): Promise<void> {
-  const claimed = await harness.claim(messages.map(({ id }) => id));
-  await harness.records.settle(claimed.map((each) => settlementOf(each, harness.clock.now())));
+  await harness.settle(await harness.claim(messages.map(({ id }) => id)));
 }
 
 /** Returns a connection that records how many bodies each statement names. */
-function counting(connection: Connection, asked: number[]): Connection {
-  return {
-    ...connection,
-    collection: <T extends Document>(name: string): Collection<T> => {
-      const collection = connection.collection<T>(name);
-      if (name !== bodiesName) return collection;
-      return new Proxy(collection, {
-        get: (target, key) => {
-          const value: unknown = Reflect.get(target, key);
-          if (typeof value !== "function") return value;
-          return (...given: unknown[]): unknown => {
-            const named = (given[0] as { _id?: { $in?: readonly unknown[] } } | undefined)?._id
-              ?.$in;
-            if (named) asked.push(named.length);
-            return Reflect.apply(value, target, given);
-          };
-        },
-      });
-    },
-  };
-}
+const counting = (connection: Connection, asked: number[]): Connection =>
+  intercepted(connection, [bodiesName], ({ given: [filter], go }) => {
+    const named = (filter as { _id?: { $in?: readonly unknown[] } } | undefined)?._id?.$in;
+    if (named) asked.push(named.length);
+    return go();
+  });

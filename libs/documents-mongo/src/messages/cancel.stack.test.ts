@@ -3,10 +3,9 @@ import { describe, expect, it, jest } from "@jest/globals";
 import { limits } from "@posthaste/domain";
 import { anAnswer, aPolicy, aTenant } from "@posthaste/testing";
 import { type Document } from "mongodb";
-import { type Connection } from "../connection.ts";
-import { repeated } from "../repeated.fixture.ts";
+import { ways } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
-import { type Harness, openStores, settlementOf } from "./harness.fixture.ts";
+import { type Harness, openStores } from "./harness.fixture.ts";
 import { createRecordPorts } from "./record-ports.ts";
 import { collectionName } from "./stored.ts";
 
@@ -18,47 +17,40 @@ const storedIn = ({ connection }: Harness): Promise<readonly Document[]> =>
 describe.each(servers)("$name", ({ uri }) => {
   const open = openStores(uri);
 
-  it.each([
-    ["", (connection: Connection) => connection],
-    [", each reply lost once", repeated],
-  ])("cancels each of many once, in the state that it has by then%s", async (_, through) => {
-    const harness = await open();
-    const { clock } = harness;
-    const { records } = createRecordPorts(through(harness.connection), harness.connection);
-    const sent = harness.messages(6);
-    const ids = sent.map(({ id }) => id);
-    await harness.insert(sent);
-    const claimed = await harness.claim(ids.slice(0, 2));
-    await harness.records.settle(
-      claimed.slice(0, 1).map((record) => settlementOf(record, clock.now(), anAnswer(500))),
-    );
-    const [gone] = await harness.records.cancel(aTenant, ids.slice(2, 3));
+  it.each(ways)(
+    "cancels each of many once, in the state that it has by then%s",
+    async (_, through) => {
+      const harness = await open();
+      const { clock } = harness;
+      const { records } = createRecordPorts(through(harness.connection), harness.connection);
+      const { ids } = await harness.insertMany(6);
+      const claimed = await harness.claim(ids.slice(0, 2));
+      await harness.settle(claimed.slice(0, 1), anAnswer(500));
+      const [gone] = await harness.records.cancel(aTenant, ids.slice(2, 3));
 
-    const answers = await records.cancel(aTenant, ids);
+      const answers = await records.cancel(aTenant, ids);
 
-    expect(gone).toMatchObject({ kind: "canceled", was: "due", left: [], owed: { attempt: 0 } });
-    expect(answers).toMatchObject([
-      { kind: "canceled", was: "held", left: [{ kind: "fact", attempt: 1 }] },
-      { kind: "canceled", was: "claimed", left: [{ kind: "fact", attempt: 0 }] },
-      { kind: "unknown" },
-      ...ids.slice(3).map((id) => ({ was: "due", left: [], owed: { id, ended: "canceled" } })),
-    ]);
-    const stored = await storedIn(harness);
-    const owing = stored.filter(({ outbox }) => (outbox as unknown[]).length === 0);
-    expect(owing.map(({ _id }) => String(_id)).toSorted()).toEqual(ids.slice(2).toSorted());
-    for (const each of owing) {
-      expect(each).toMatchObject({ state: "canceled", canceledSweepAt: clock.now() });
-      for (const field of ["sweepAt", "owedSweepAt", "wakeAt", "dueAt", "hints"])
-        expect(each).not.toHaveProperty(field);
-    }
-  });
+      expect(gone).toMatchObject({ kind: "canceled", was: "due", left: [], owed: { attempt: 0 } });
+      expect(answers).toMatchObject([
+        { kind: "canceled", was: "held", left: [{ kind: "fact", attempt: 1 }] },
+        { kind: "canceled", was: "claimed", left: [{ kind: "fact", attempt: 0 }] },
+        { kind: "unknown" },
+        ...ids.slice(3).map((id) => ({ was: "due", left: [], owed: { id, ended: "canceled" } })),
+      ]);
+      const stored = await storedIn(harness);
+      const owing = stored.filter(({ outbox }) => (outbox as unknown[]).length === 0);
+      expect(owing.map(({ _id }) => String(_id)).toSorted()).toEqual(ids.slice(2).toSorted());
+      for (const each of owing) {
+        expect(each).toMatchObject({ state: "canceled", canceledSweepAt: clock.now() });
+        for (const field of ["sweepAt", "owedSweepAt", "wakeAt", "dueAt", "hints"])
+          expect(each).not.toHaveProperty(field);
+      }
+    },
+  );
 
   it("keeps records whose log rows are missing out of the index of sweeps, also when an item is cleared late", async () => {
     const harness = await open();
-    const [message] = harness.messages(1);
-    if (!message) throw new Error("there is one");
-    const { id } = message;
-    await harness.insert([message]);
+    const { id } = await harness.insertOne();
     await harness.records.cancel(aTenant, [id]);
 
     await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
@@ -72,13 +64,9 @@ describe.each(servers)("$name", ({ uri }) => {
   it("leaves a redacted fact in the outbox, with an alarm", async () => {
     const harness = await open();
     const policy = aPolicy({ redaction: { body: true, headers: [] } });
-    const sent = harness.messages(1, { policy });
-    await harness.insert(sent);
+    const { ids } = await harness.insertMany(1, { policy });
 
-    const answers = await harness.records.cancel(
-      aTenant,
-      sent.map(({ id }) => id),
-    );
+    const answers = await harness.records.cancel(aTenant, ids);
 
     expect(answers).toMatchObject([{ kind: "canceled", left: [{ kind: "fact" }] }]);
     const [stored] = await storedIn(harness);

@@ -8,7 +8,6 @@ import {
   childOf,
   flowLaneId,
   limits,
-  type Message,
 } from "@posthaste/domain";
 import { type DeduplicationEntry } from "@posthaste/ports";
 import {
@@ -24,11 +23,14 @@ import {
   byKind,
   aFanOut,
 } from "@posthaste/testing";
-import { type Collection, type Document, FindCursor } from "mongodb";
+import { type Document, FindCursor } from "mongodb";
 import { type Connection } from "../connection.ts";
-import { repeated } from "../repeated.fixture.ts";
+import { intercepted } from "../intercepted.fixture.ts";
+import { ways } from "../repeated.fixture.ts";
 import { type Harness, longEnoughMs, openStores, settlementOf } from "./harness.fixture.ts";
 import { createRecordPorts } from "./record-ports.ts";
+import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
+import { bodiesName } from "./stored-body.ts";
 import { collectionName } from "./stored.ts";
 import { servers } from "../servers.fixture.ts";
 
@@ -43,14 +45,7 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("takes four calls for many messages from publish to the end, when they come at once", async () => {
     const harness = await open();
-    let calls = 0;
-    const counted = {
-      ...harness.connection,
-      again: <T>(task: () => Promise<T>) => {
-        calls += 1;
-        return harness.connection.again(task);
-      },
-    };
+    const { connection: counted, calls } = counting(harness.connection);
     const { records } = createRecordPorts(counted, counted);
     const sent = harness.messages(200);
 
@@ -63,7 +58,7 @@ describe.each(servers)("$name", ({ uri }) => {
 
     expect(claimed).toHaveLength(200);
     expect(settled.flat()).toEqual(sent.map(() => ({ kind: "ok", left: [] })));
-    expect(calls).toBe(4);
+    expect(calls()).toBe(4);
   });
 
   it("rings one source, and finds its next alarm, with commands to its own collections alone", async () => {
@@ -84,21 +79,15 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("walks along the records of a tenant that has few among many of others", async () => {
     const harness = await open();
-    const { clock, insert, messages, queries, records } = harness;
-    const mine = async (): Promise<Message> => {
-      const [message] = messages(1);
-      if (!message) throw new Error("unreachable");
-      await insert([message]);
-      return message;
-    };
-    const theirs = (): Promise<unknown> => insert(messages(300, { tenant: anotherTenant }));
-    const first = await mine();
+    const { clock, insertMany, insertOne, queries, records } = harness;
+    const theirs = (): Promise<unknown> => insertMany(300, { tenant: anotherTenant });
+    const first = await insertOne();
     await theirs();
-    const second = await mine();
-    await finish(harness, await mine());
+    const second = await insertOne();
+    await finish(harness, await insertOne());
     await theirs();
     const upTo = { id: harness.ids.next(), at: clock.now() };
-    await mine();
+    await insertOne();
     const before = queries.commands()["find"] ?? 0;
     const bounds = { upTo, foundMax: 10, lookedMax: 20 };
 
@@ -111,10 +100,9 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("walks along all, where a tenant has more than a step may look at", async () => {
-    const { clock, ids, insert, messages, records } = await open();
-    await insert(messages(100, { tenant: anotherTenant }));
-    const mine = messages(50);
-    await insert(mine);
+    const { clock, ids, insertMany, records } = await open();
+    await insertMany(100, { tenant: anotherTenant });
+    const mine = await insertMany(50);
     const upTo = { id: ids.next(), at: clock.now() };
     const found: string[] = [];
     let after: string | undefined;
@@ -128,14 +116,12 @@ describe.each(servers)("$name", ({ uri }) => {
       steps += 1;
     } while (after !== undefined && steps < 50);
 
-    expect(found).toEqual(mine.map(({ id }) => id));
+    expect(found).toEqual(mine.ids);
   });
 
   it("renews hundreds of claims in one statement for each epoch, and for beginning calls", async () => {
-    const { claim, clock, insert, messages, queries, records } = await open();
-    const sent = messages(300);
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
+    const { claim, clock, insertMany, queries, records } = await open();
+    const { ids } = await insertMany(300);
     await claim(ids.slice(0, 100));
     await clock.advance(longEnoughMs);
     const claimed = await claim(ids);
@@ -159,10 +145,8 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("keeps records whose log rows are missing out of the index that earlier builds sweep", async () => {
     const harness = await open();
-    const [message] = harness.messages(1, { policy: aPolicy({ labels: ["rare"] }) });
-    await harness.insert(message ? [message] : []);
-    for (const record of await harness.claim(message ? [message.id] : []))
-      await harness.records.settle([settlementOf(record, harness.clock.now())]);
+    const { ids } = await harness.insertMany(1, { policy: aPolicy({ labels: ["rare"] }) });
+    await harness.settle(await harness.claim(ids));
 
     const stored = await harness.connection.collection(collectionName).find().toArray();
 
@@ -173,31 +157,23 @@ describe.each(servers)("$name", ({ uri }) => {
   it("writes a record that is unchanged again, alone, and does not take it for a fenced one", async () => {
     const harness = await open();
     const { records } = createRecordPorts(refusing(harness.connection, 2), harness.connection);
-    const sent = harness.messages(6);
-    await harness.insert(sent);
-    const claimed = await harness.claim(sent.map(({ id }) => id));
+    const { ids } = await harness.insertMany(6);
+    const claimed = await harness.claim(ids);
 
     const settled = await records.settle(
       claimed.map((record) => settlementOf(record, harness.clock.now())),
     );
 
-    expect(settled.map(({ kind }) => kind)).toEqual(sent.map(() => "ok"));
-    const standing = await harness.records.get(
-      aTenant,
-      sent.map(({ id }) => id),
-    );
-    expect(standing.map((record) => record?.state.kind)).toEqual(sent.map(() => "delivered"));
+    expect(settled.map(({ kind }) => kind)).toEqual(ids.map(() => "ok"));
+    const standing = await harness.records.get(aTenant, ids);
+    expect(standing.map((record) => record?.state.kind)).toEqual(ids.map(() => "delivered"));
   });
 
   it("says that the store is unavailable when its server repeatedly writes nothing", async () => {
     const harness = await open();
-    const { records } = createRecordPorts(
-      refusing(harness.connection, Number.POSITIVE_INFINITY),
-      harness.connection,
-    );
-    const sent = harness.messages(2);
-    await harness.insert(sent);
-    const claimed = await harness.claim(sent.map(({ id }) => id));
+    const { records } = createRecordPorts(refusing(harness.connection), harness.connection);
+    const { ids } = await harness.insertMany(2);
+    const claimed = await harness.claim(ids);
 
     const settling = records.settle(
       claimed.map((record) => settlementOf(record, harness.clock.now())),
@@ -206,18 +182,14 @@ describe.each(servers)("$name", ({ uri }) => {
     await expect(settling).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  it.each([
-    ["", (connection: Connection) => connection],
-    [", each reply lost once", repeated],
-  ])(
+  it.each(ways)(
     "settles many in one statement, and the fenced ones alone are fenced%s",
     async (_, through) => {
       const harness = await open();
       const { clock } = harness;
       const { records } = createRecordPorts(through(harness.connection), harness.connection);
-      const sent = harness.messages(6, { policy: aPolicy({ labels: ["rare"] }) });
-      await harness.insert(sent);
-      const claimed = await harness.claim(sent.map(({ id }) => id));
+      const { ids } = await harness.insertMany(6, { policy: aPolicy({ labels: ["rare"] }) });
+      const claimed = await harness.claim(ids);
       const taken = claimed.slice(1, 3).map(({ message: { id } }) => id);
       await clock.advance(longEnoughMs);
       await harness.claim(taken);
@@ -235,14 +207,7 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("inserts the children of a group in one call, however large the body that they share", async () => {
     const harness = await open();
-    let calls = 0;
-    const counted = {
-      ...harness.connection,
-      again: <T>(task: () => Promise<T>) => {
-        calls += 1;
-        return harness.connection.again(task);
-      },
-    };
+    const { connection: counted, calls } = counting(harness.connection);
     const fanOut = aFanOut({ command: { body: new Uint8Array(8 * mebibyte) } });
     await harness.fanOuts.insert(fanOut, "new");
     const children = Array.from({ length: 200 }, (_, n) => childOf(fanOut, anEndpoint(), n));
@@ -250,7 +215,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const answers = await harness.insert(children, createRecordPorts(counted, counted).records);
 
     expect(new Set(answers)).toEqual(new Set(["inserted"]));
-    expect(calls).toBe(1);
+    expect(calls()).toBe(1);
     const [read] = await harness.records.get(aTenant, [children[7]?.id ?? fanOut.id]);
     expect(read?.message.body).toHaveLength(8 * mebibyte);
   });
@@ -277,13 +242,12 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("returns the progress of a message without its body, its headers or its outbox, however large", async () => {
     const harness = await open();
-    const sent = harness.messages(1, { body: new Uint8Array(mebibyte) });
     const [, child] = await insertFanOut(harness);
-    await harness.insert(sent);
+    const { id } = await harness.insertOne({ body: new Uint8Array(mebibyte) });
     const replies: Document[] = [];
     const connection = watched(harness.connection, replies);
     const { records } = createRecordPorts(connection, connection);
-    const ids = [...sent, child].map(({ id }) => id);
+    const ids = [id, child.id];
 
     const progress = await records.progress(aTenant, ids);
 
@@ -297,16 +261,11 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("keeps a large answer beside a large body", async () => {
-    const { claim, clock, insert, messages, records } = await open();
+    const { claim, insertMany, records, settle } = await open();
     const policy = aPolicy({ callback: aCallbackPlan() });
-    const sent = messages(1, { policy, body: new Uint8Array(15.5 * mebibyte) });
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
-    const answer = anAnswer(200, { body: new Uint8Array(mebibyte) });
+    const { ids } = await insertMany(1, { policy, body: new Uint8Array(15.5 * mebibyte) });
 
-    await records.settle(
-      (await claim(ids)).map((record) => settlementOf(record, clock.now(), answer)),
-    );
+    await settle(await claim(ids), anAnswer(200, { body: new Uint8Array(mebibyte) }));
 
     const [record] = await records.get(aTenant, ids);
     const callback = record?.outbox.find(({ kind }) => kind === "callback");
@@ -315,25 +274,16 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("settles a record that one more answer would make too large, without the body of that", async () => {
-    const { claim, clock, insert, messages, records } = await open();
+    const { claim, clock, insertMany, records, settle } = await open();
     const policy = aPolicy({ retriesMax: 2, callback: aCallbackPlan() });
-    const sent = messages(1, { policy });
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
+    const { ids } = await insertMany(1, { policy });
     const answer = anAnswer(500, { body: new Uint8Array(9 * mebibyte) });
-    const settled: unknown[] = [];
 
     for (let attempts = 0; attempts < 2; attempts++) {
-      const [claimed] = await claim(ids);
-      if (!claimed) throw new Error("it could not be claimed");
-      const [{ kind } = { kind: "none" }] = await records.settle([
-        settlementOf(claimed, clock.now(), answer),
-      ]);
-      settled.push(kind);
+      expect(await settle(await claim(ids), answer)).toMatchObject([{ kind: "ok" }]);
       await clock.advance(10_000);
     }
 
-    expect(settled).toEqual(["ok", "ok"]);
     const [record] = await records.get(aTenant, ids);
     const callbacks = record?.outbox.filter(({ kind }) => kind === "callback") ?? [];
     expect(callbacks.map(({ response }) => [response?.body.length, response?.truncated])).toEqual([
@@ -343,10 +293,8 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("gives a message in line an alarm of its own, which rings the lane when no hint was sent", async () => {
-    const { clock, connection, insert, messages, records, alarms, flowLanes } = await open();
-    const [message] = messages(1, { flow: oneAtATime });
-    if (!message) throw new Error("unreachable");
-    await insert([message]);
+    const { clock, connection, insertOne, records, alarms, flowLanes } = await open();
+    const message = await insertOne({ flow: oneAtATime });
     // As if the publisher had died between the two writes.
     await connection.collection("lanes").deleteMany({});
     await clock.advance(limits.ringAheadMs);
@@ -380,8 +328,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const harness = await open();
     const { clock, records } = harness;
     const [fanOut] = await insertFanOut(harness);
-    const [done] = harness.messages(1);
-    if (!done) throw new Error("unreachable");
+    const done = aMessage({ id: harness.ids.next(), now: clock.now() });
     await clock.advance(1_000);
     await finish(harness, done);
     await clock.advance(1_000);
@@ -463,44 +410,31 @@ async function finish(
   await records.clear([{ id: message.id, attempt: 0, item: "fact" }]);
 }
 
-/** Returns a connection whose first `statements` on messages do nothing and report no match. */
-function refusing(connection: Connection, statements: number): Connection {
-  let left = statements;
-  return {
-    ...connection,
-    collection: <T extends Document>(name: string): Collection<T> => {
-      const collection = connection.collection<T>(name);
-      if (name !== collectionName) return collection;
-      return new Proxy(collection, {
-        get: (target, key) => {
-          const value: unknown = Reflect.get(target, key);
-          if (typeof value !== "function") return value;
-          const refuses = (key === "updateMany" || key === "bulkWrite") && left-- > 0;
-          if (refuses) return async () => ({ matchedCount: 0, modifiedCount: 0 });
-          return (...given: unknown[]): unknown => Reflect.apply(value, target, given);
-        },
-      });
-    },
+function counting(connection: Connection) {
+  let calls = 0;
+  const again: Connection["again"] = (task) => {
+    calls += 1;
+    return connection.again(task);
   };
+  return { connection: { ...connection, again }, calls: () => calls };
 }
 
-function watched(connection: Connection, replies: Document[]): Connection {
-  return {
-    ...connection,
-    collection: <T extends Document>(name: string): Collection<T> =>
-      new Proxy(connection.collection<T>(name), {
-        get: (target, key) => {
-          const value: unknown = Reflect.get(target, key);
-          if (typeof value !== "function") return value;
-          return (...given: unknown[]): unknown => {
-            const cursor: unknown = Reflect.apply(value, target, given);
-            if (!(cursor instanceof FindCursor)) return cursor;
-            return cursor.map((found: Document) => {
-              replies.push(found);
-              return found;
-            });
-          };
-        },
-      }),
-  };
+/** Returns a connection whose first `statements` on messages do nothing and report no match. */
+function refusing(connection: Connection, statements = Number.POSITIVE_INFINITY): Connection {
+  let left = statements;
+  return intercepted(connection, [collectionName], ({ name, go }) => {
+    const refuses = (name === "updateMany" || name === "bulkWrite") && left-- > 0;
+    return refuses ? Promise.resolve({ matchedCount: 0, modifiedCount: 0 }) : go();
+  });
 }
+
+/** Returns a connection that records which documents its cursors return. */
+const watched = (connection: Connection, replies: Document[]): Connection =>
+  intercepted(connection, [collectionName, fanOutsName, bodiesName], ({ go }) => {
+    const cursor = go();
+    if (!(cursor instanceof FindCursor)) return cursor;
+    return cursor.map((found: Document) => {
+      replies.push(found);
+      return found;
+    });
+  });

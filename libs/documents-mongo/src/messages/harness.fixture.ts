@@ -22,11 +22,20 @@ export type Harness = Opened &
     readonly another: () => RecordPorts;
     readonly messages: (count: number, overrides?: MessageOverrides) => readonly Message[];
     readonly insert: (messages: readonly Message[], by?: Records) => Promise<readonly string[]>;
+    readonly insertOne: (overrides?: MessageOverrides) => Promise<Message>;
+    readonly insertMany: (
+      count: number,
+      overrides?: MessageOverrides,
+    ) => Promise<{ readonly sent: readonly Message[]; readonly ids: readonly MessageId[] }>;
     readonly claim: (
       ids: readonly MessageId[],
       by?: Records,
       owner?: Owner,
     ) => Promise<readonly InState<"claimed">[]>;
+    readonly settle: (
+      claimed: readonly InState<"claimed">[],
+      answer?: Parameters<typeof settlementOf>[2],
+    ) => ReturnType<Records["settle"]>;
   };
 
 /** Call inside a `describe`. Each call of the returned function opens an empty database. */
@@ -40,20 +49,34 @@ function harnessOn(opened: Opened): Harness {
   const ids = createIds(connection);
   const another = (): RecordPorts => createRecordPorts(connection, connection);
   const ports = another();
+  const one = (overrides: MessageOverrides = {}): Message =>
+    aMessage({ id: ids.next(), now: clock.now(), ...overrides });
+  const messages: Harness["messages"] = (count, overrides) =>
+    Array.from({ length: count }, () => one(overrides));
+  const insert: Harness["insert"] = (given, by = ports.records) =>
+    by.insert(
+      given.map((message) => ({ record: accept(message, clock.now()) })),
+      "new",
+    );
   return {
     ...opened,
     ids,
     ...ports,
     another,
-    messages: (count, overrides) =>
-      Array.from({ length: count }, () =>
-        aMessage({ id: ids.next(), now: clock.now(), ...overrides }),
-      ),
-    insert: (messages, by = ports.records) =>
-      by.insert(
-        messages.map((message) => ({ record: accept(message, clock.now()) })),
-        "new",
-      ),
+    messages,
+    insert,
+    insertOne: async (overrides) => {
+      const message = one(overrides);
+      await insert([message]);
+      return message;
+    },
+    insertMany: async (count, overrides) => {
+      const sent = messages(count, overrides);
+      await insert(sent);
+      return { sent, ids: sent.map(({ id }) => id) };
+    },
+    settle: (claimed, answer) =>
+      ports.records.settle(claimed.map((record) => settlementOf(record, clock.now(), answer))),
     claim: (claimed, by = ports.records, owner = anOwner) => by.claim(claimed, owner),
   };
 }

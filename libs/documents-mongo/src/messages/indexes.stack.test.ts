@@ -9,10 +9,11 @@ import {
   type LiveFilter,
 } from "@posthaste/domain";
 import { aMessage, aTenant, aFanOut } from "@posthaste/testing";
-import { type Collection, type Document, type Filter, type FindCursor } from "mongodb";
+import { type Document, type Filter, type FindCursor } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createReferred } from "../fan-outs/fan-outs.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
+import { intercepted } from "../intercepted.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 import { openStores } from "./harness.fixture.ts";
 import { createRecordPorts, storeOf } from "./record-ports.ts";
@@ -86,32 +87,11 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 });
 
-function watching(connection: Connection, cursors: FindCursor<Document>[]): Connection {
-  type Collections = Pick<Connection, "collection">;
-  const watched =
-    (of: Collections): Connection["collection"] =>
-    (name) =>
-      watch(of.collection(name), name);
-  const watch = <T extends Document>(collection: Collection<T>, name: string): Collection<T> => {
-    if (name !== collectionName && name !== fanOutsName) return collection;
-    return new Proxy(collection, {
-      get: (target, key) => {
-        const value: unknown = Reflect.get(target, key);
-        if (typeof value !== "function") return value;
-        return (...given: unknown[]): unknown => {
-          const answer: unknown = Reflect.apply(value, target, given);
-          if (key === "find") cursors.push(answer as FindCursor<Document>);
-          const filter = (key === "distinct" ? given[1] : given[0]) as Filter<T>;
-          if (key === "findOne" || key === "distinct") cursors.push(target.find(filter));
-          return answer;
-        };
-      },
-    });
-  };
-  const { heavy } = connection;
-  return {
-    ...connection,
-    collection: watched(connection),
-    heavy: { ...heavy, collection: watched(heavy) },
-  };
-}
+const watching = (connection: Connection, cursors: FindCursor<Document>[]): Connection =>
+  intercepted(connection, [collectionName, fanOutsName], ({ collection, name, given, go }) => {
+    const answer = go();
+    if (name === "find") cursors.push(answer as FindCursor<Document>);
+    const filter = (name === "distinct" ? given[1] : given[0]) as Filter<Document>;
+    if (name === "findOne" || name === "distinct") cursors.push(collection.find(filter));
+    return answer;
+  });

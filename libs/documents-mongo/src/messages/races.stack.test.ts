@@ -23,11 +23,9 @@ describe.each(servers)("$name", ({ uri }) => {
   const open = openStores(uri);
 
   it("of eight processes that claim the same records each record goes to exactly one, round after round", async () => {
-    const { another, claim, clock, insert, messages } = await open();
+    const { another, claim, clock, insertMany } = await open();
     const stores = Array.from({ length: processes }, another);
-    const sent = messages(40);
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
+    const { ids } = await insertMany(40);
 
     for (let round = 1; round <= 5; round++) {
       const claimed = (await Promise.all(stores.map((store) => claim(ids, store.records)))).flat();
@@ -42,10 +40,8 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("of a settle and seven cancellations of each of many records exactly one holds, and knows it", async () => {
-    const { another, claim, clock, insert, messages, records } = await open();
-    const sent = messages(20);
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
+    const { another, claim, clock, insertMany, records } = await open();
+    const { ids } = await insertMany(20);
     const claimed = await claim(ids);
     const settlements = claimed.map((record) => settlementOf(record, clock.now()));
     const cancelers = Array.from({ length: processes - 1 }, another);
@@ -67,10 +63,8 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("of eight processes that settle and renew the same records none is fenced, and none loses its lease", async () => {
-    const { another, claim, clock, insert, messages } = await open();
-    const sent = messages(200);
-    await insert(sent);
-    const claimed = await claim(sent.map(({ id }) => id));
+    const { another, claim, clock, insertMany } = await open();
+    const claimed = await claim((await insertMany(200)).ids);
     const renewals = claimed.map(({ message: { id }, epoch }) => ({ id, epoch }));
     const settlements = claimed.map((record) => settlementOf(record, clock.now()));
     await clock.advance(limits.leaseRenewMs);
@@ -89,10 +83,9 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("a renewal that another of the same process has overtaken does not count as lost", async () => {
-    const { another, claim, clock, connection, insert, messages } = await open();
-    const [message] = messages(1);
-    await insert(message ? [message] : []);
-    const claimed = await claim(message ? [message.id] : []);
+    const { another, claim, clock, connection, insertMany } = await open();
+    const { ids } = await insertMany(1);
+    const claimed = await claim(ids);
     const renewals = claimed.map(({ message: { id }, epoch }) => ({ id, epoch }));
     await clock.advance(limits.leaseRenewMs);
     let calls = 0;
@@ -106,17 +99,13 @@ describe.each(servers)("$name", ({ uri }) => {
 
     expect(await overtaken.records.renew(renewals)).toEqual([]);
     await clock.advance(limits.leaseMs - 500);
-    expect(await claim(message ? [message.id] : [])).toEqual([]);
+    expect(await claim(ids)).toEqual([]);
   });
 
   it("a ring beside a renewal leaves the renewed lease", async () => {
-    const { claim, clock, connection, insert, messages, records, alarms } = await open();
-    const callback = aCallbackPlan();
-    const sent = messages(1, { policy: aPolicy({ callback }) });
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
-    for (const record of await claim(ids))
-      await records.settle([settlementOf(record, clock.now(), anAnswer(503))]);
+    const { alarms, claim, clock, connection, insertMany, records, settle } = await open();
+    const { ids } = await insertMany(1, { policy: aPolicy({ callback: aCallbackPlan() }) });
+    await settle(await claim(ids), anAnswer(503));
     await clock.advance(longEnoughMs);
     await alarms.ring(allShards, 10);
     const [claimed] = await claim(ids);
@@ -142,12 +131,9 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("of two rings at once that find the same follow-ups one works them", async () => {
-    const { another, claim, clock, connection, insert, messages, records } = await open();
-    const sent = messages(3, { policy: aPolicy({ callback: aCallbackPlan() }) });
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
-    for (const record of await claim(ids))
-      await records.settle([settlementOf(record, clock.now())]);
+    const { another, claim, clock, connection, insertMany, settle } = await open();
+    const { ids } = await insertMany(3, { policy: aPolicy({ callback: aCallbackPlan() }) });
+    await settle(await claim(ids));
     await clock.advance(limits.ringAheadMs);
     let calls = 0;
     let faster: readonly MessageRecord[] = [];
@@ -167,10 +153,8 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 
   it("of eight granters that promote the same records each record is promoted by exactly one", async () => {
-    const { another, clock, insert, messages } = await open();
-    const sent = messages(30, { flow: oneAtATime });
-    await insert(sent);
-    const ids = sent.map(({ id }) => id);
+    const { another, clock, insertMany } = await open();
+    const { ids } = await insertMany(30, { flow: oneAtATime });
     const grantUntil = clock.now() + limits.grantMs;
 
     const promoted = await Promise.all(

@@ -3,7 +3,8 @@ import { describe, expect, it, jest } from "@jest/globals";
 import { accept, limits, type Message, queueId } from "@posthaste/domain";
 import { type RecordPorts } from "@posthaste/ports";
 import { aCallbackPlan, aFanOut, aMessage, anOwner, aPolicy, aTenant } from "@posthaste/testing";
-import { type Collection, type Document, MongoNetworkError } from "mongodb";
+import { MongoNetworkError } from "mongodb";
+import { intercepted } from "../intercepted.fixture.ts";
 import { type Connection } from "../connection.ts";
 import { createIds } from "../ids.ts";
 import { settlementOf } from "../messages/harness.fixture.ts";
@@ -284,27 +285,10 @@ function interrupted(
   { nth = 0, when = "before" }: { readonly nth?: number; readonly when?: "before" | "after" } = {},
 ): Connection {
   let calls = 0;
-  const overtaken = <T extends Document>(collection: Collection<T>): Collection<T> =>
-    new Proxy(collection, {
-      get: (target, key) => {
-        const value: unknown = Reflect.get(target, key);
-        if (typeof value !== "function") return value;
-        return (...given: unknown[]): unknown => {
-          const isIt = key === call && calls++ === nth;
-          const now = (): unknown => Reflect.apply(value, target, given);
-          if (!isIt) return now();
-          if (when === "after")
-            return Promise.resolve(now()).then((done) => overtake().then(() => done));
-          if (call !== "find") return overtake().then(now);
-          return cursor(() => overtake().then(() => now() as Cursor));
-        };
-      },
-    });
-  return {
-    ...connection,
-    collection: <T extends Document>(asked: string): Collection<T> => {
-      const collection = connection.collection<T>(asked);
-      return asked === name ? overtaken(collection) : collection;
-    },
-  };
+  return intercepted(connection, [name], ({ name: called, go }) => {
+    if (called !== call || calls++ !== nth) return go();
+    if (when === "after") return Promise.resolve(go()).then((done) => overtake().then(() => done));
+    if (call !== "find") return overtake().then(go);
+    return cursor(() => overtake().then(() => go() as Cursor));
+  });
 }

@@ -3,7 +3,7 @@ import { describeBulkActions } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
 import { freshDatabase, type Opened, readsNoWholeCollection } from "../opened.fixture.ts";
-import { repeated } from "../repeated.fixture.ts";
+import { ways } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 import { createBulkActions } from "./bulk-actions.ts";
 
@@ -18,15 +18,11 @@ const harnessOf = ({ clock }: Opened, connection: Connection) => ({
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, recordIndexes);
 
-  describeBulkActions(name, async () => {
-    const opened = await open();
-    return harnessOf(opened, opened.connection);
-  });
-
-  describeBulkActions(`${name}, each reply lost once`, async () => {
-    const opened = await open();
-    return harnessOf(opened, repeated(opened.connection));
-  });
+  for (const [how, through] of ways)
+    describeBulkActions(`${name}${how}`, async () => {
+      const opened = await open();
+      return harnessOf(opened, through(opened.connection));
+    });
 
   readsNoWholeCollection("bulk actions", open);
 });

@@ -7,7 +7,7 @@ import { type Connection } from "../connection.ts";
 import { createReferred } from "../fan-outs/fan-outs.ts";
 import { createRecordPorts, recordIndexes, storeOf } from "../messages/record-ports.ts";
 import { freshDatabase, type Opened, readsNoWholeCollection } from "../opened.fixture.ts";
-import { repeated } from "../repeated.fixture.ts";
+import { ways } from "../repeated.fixture.ts";
 import { createChunks } from "./chunks.ts";
 import { createGroups, groupIndexes } from "./groups.ts";
 import { servers } from "../servers.fixture.ts";
@@ -27,15 +27,11 @@ const harnessOf = ({ clock }: Opened, connection: Connection) => ({
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, [...groupIndexes, ...recordIndexes]);
 
-  describeGroups(name, async () => {
-    const opened = await open();
-    return harnessOf(opened, opened.connection);
-  });
-
-  describeGroups(`${name}, each reply lost once`, async () => {
-    const opened = await open();
-    return harnessOf(opened, repeated(opened.connection));
-  });
+  for (const [how, through] of ways)
+    describeGroups(`${name}${how}`, async () => {
+      const opened = await open();
+      return harnessOf(opened, through(opened.connection));
+    });
 
   readsNoWholeCollection("groups", open);
 

@@ -6,7 +6,7 @@ import { type Connection } from "../connection.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
 import { freshDatabase, readsNoWholeCollection } from "../opened.fixture.ts";
 import { createSizes } from "../sizes.ts";
-import { repeated } from "../repeated.fixture.ts";
+import { ways } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 
 const harnessOf = (connection: Connection) => ({
@@ -18,11 +18,8 @@ const harnessOf = (connection: Connection) => ({
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, recordIndexes);
 
-  describeRunLog(name, async () => harnessOf((await open()).connection));
-
-  describeRunLog(`${name}, each reply lost once`, async () =>
-    harnessOf(repeated((await open()).connection)),
-  );
+  for (const [how, through] of ways)
+    describeRunLog(`${name}${how}`, async () => harnessOf(through((await open()).connection)));
 
   it(`${name}: runs are counted along indexes, up to the given bound, and their alarms are found`, async () => {
     const { connection, queries } = await open();

@@ -1,6 +1,8 @@
 /** The ports of a scheduler over the embedded adapters, in memory. The test sets time and chance. */
+import { afterEach } from "@jest/globals";
 import {
   accept,
+  allShards,
   type InState,
   type Message,
   type MessageId,
@@ -9,7 +11,14 @@ import {
   type StateKind,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { type Clock, type Hint, type Records, type Alarms } from "@posthaste/ports";
+import {
+  type Alarms,
+  type Clock,
+  type EventBus,
+  type Hint,
+  type Records,
+  StoreError,
+} from "@posthaste/ports";
 import {
   aMessage,
   anAnswer,
@@ -21,7 +30,7 @@ import {
   sha256,
 } from "@posthaste/testing";
 import { openInMemory } from "@posthaste/testing/in-memory";
-import { type SchedulerPorts } from "./scheduler.ts";
+import { Scheduler, type SchedulerPorts } from "./scheduler.ts";
 
 export type Ports = SchedulerPorts & {
   readonly clock: VirtualClock;
@@ -36,6 +45,27 @@ export function open(): Ports {
     ...{ ...store, clock: withOwnTimers(clock) },
     ...{ log, newId, sha256, tenants: new Map() },
   };
+}
+
+const started: Scheduler[] = [];
+afterEach(async () => {
+  for (const scheduler of started.splice(0)) await scheduler.stop();
+});
+
+/** Starts a scheduler, which is stopped after the test. */
+export async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
+  const scheduler = new Scheduler(owning(ports, shards));
+  started.push(scheduler);
+  await scheduler.start();
+  await rest(ports);
+  return scheduler;
+}
+
+function owning(ports: Ports, shards: readonly number[]): Ports {
+  const { bus } = ports;
+  const subscribe: EventBus["subscribe"] = (topic, group, handle, options) =>
+    bus.subscribe(topic, group, handle, { owns: () => options?.owns?.(shards) });
+  return { ...ports, bus: { ...bus, subscribe } };
 }
 
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
@@ -107,6 +137,8 @@ export function watchedClock(clock: VirtualClock): {
   };
   return { clock: watched, armed };
 }
+
+export const away = new StoreError("unavailable", "the store is away");
 
 export const withRecords = (ports: Ports, records: Partial<Records>): Ports => ({
   ...ports,

@@ -10,16 +10,10 @@ import {
   type Message,
   shardOf,
 } from "@posthaste/domain";
-import {
-  type EventBus,
-  type Groups,
-  type Alarms,
-  type Records,
-  StoreError,
-  type FlowLanes,
-} from "@posthaste/ports";
+import { type EventBus, type Alarms, type Records, type FlowLanes } from "@posthaste/ports";
 import { aCallbackPlan, aPolicy, aTenant, someEndpoints, aFanOut } from "@posthaste/testing";
 import {
+  away,
   claim,
   deliver,
   hintsOf,
@@ -27,6 +21,7 @@ import {
   open,
   type Ports,
   rest,
+  start,
   stateOf,
   watchedClock,
   withAlarms,
@@ -36,21 +31,6 @@ import { Scheduler } from "./scheduler.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 const lane = flowLaneId(aTenant, flow.key);
-const away = new StoreError("unavailable", "the store is away");
-
-async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
-  const scheduler = new Scheduler(owning(ports, shards));
-  await scheduler.start();
-  await rest(ports);
-  return scheduler;
-}
-
-function owning(ports: Ports, shards: readonly number[]): Ports {
-  const { bus } = ports;
-  const subscribe: EventBus["subscribe"] = (topic, group, handle, options) =>
-    bus.subscribe(topic, group, handle, { owns: () => options?.owns?.(shards) });
-  return { ...ports, bus: { ...bus, subscribe } };
-}
 
 const wake = (ports: Ports, at: number, source: AlarmSource | "any" = "any"): Promise<void> =>
   ports.bus.publish("scheduler.wake", [{ shard: 0, at, source }]);
@@ -71,6 +51,21 @@ function asking(ports: Ports): { ports: Ports; asked: string[] } {
   return { ports: withAlarms(ports, { ring, next }), asked };
 }
 
+function watched(ports: Ports): { ports: Ports; armed: readonly number[] } {
+  const { clock, armed } = watchedClock(ports.clock);
+  return { ports: { ...ports, clock }, armed };
+}
+
+/** Returns a `clear` that waits for `letGo`. */
+function heldClear({ records }: Ports) {
+  const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
+  const clear: Records["clear"] = async (items) => {
+    await opens;
+    await records.clear(items);
+  };
+  return { clear, letGo };
+}
+
 function counting(ports: Ports): { ports: Ports; rounds: number[] } {
   const rounds: number[] = [];
   const ring: Alarms["ring"] = async (...args) => {
@@ -82,16 +77,13 @@ function counting(ports: Ports): { ports: Ports; rounds: number[] } {
 
 describe("the scheduler's timer", () => {
   it("is one, to the earliest alarm of its shards, beside the one of the sweep", async () => {
-    const opened = open();
-    const { clock, armed } = watchedClock(opened.clock);
-    const ports = { ...opened, clock };
-    const now = clock.now();
+    const { ports, armed } = watched(open());
+    const now = ports.clock.now();
     for (const delayMs of [20_000, 7_000, 12_000]) await insert(ports, { delayMs });
 
-    const scheduler = await start(ports);
+    await start(ports);
 
     expect(armed.toSorted()).toEqual([now + 7_000, now + limits.sweepEveryMs]);
-    await scheduler.stop();
   });
 
   it("rings each message at its own time, to the millisecond, with no round in between", async () => {
@@ -101,7 +93,7 @@ describe("the scheduler's timer", () => {
     const messages = [];
     for (const delayMs of [2_001, 1_000]) messages.push(await insert(ports, { delayMs }));
 
-    const scheduler = await start(ports);
+    await start(ports);
     await ports.clock.advance(5_000);
 
     expect(heard).toEqual([
@@ -109,16 +101,13 @@ describe("the scheduler's timer", () => {
       { id: messages[0]?.id, at: now + 2_001 },
     ]);
     expect(rounds).toEqual([now, now + 1_000, now + 2_001]);
-    await scheduler.stop();
   });
 
   it("is set earlier by a wake for an earlier time, and left alone by one for a later", async () => {
-    const opened = open();
-    const { clock, armed } = watchedClock(opened.clock);
-    const ports = { ...opened, clock };
-    const now = clock.now();
+    const { ports, armed } = watched(open());
+    const now = ports.clock.now();
     await insert(ports, { delayMs: 10_000 });
-    const scheduler = await start(ports);
+    await start(ports);
 
     await wake(ports, now + 20_000);
     await rest(ports);
@@ -129,38 +118,35 @@ describe("the scheduler's timer", () => {
 
     expect(armed).toContain(now + 3_000);
     expect(armed).toHaveLength(2);
-    await scheduler.stop();
   });
 
   it("looks at an idle store every 30 s, though a wake named an alarm a year ahead", async () => {
     const { ports, rounds } = counting(open());
     const now = ports.clock.now();
-    const scheduler = await start(ports);
+    await start(ports);
     await wake(ports, now + 365 * 86_400_000);
 
     await ports.clock.advance(60_000);
 
     expect(rounds).toEqual([now, now + 30_000, now + 60_000]);
-    await scheduler.stop();
   });
 
   it("finds an alarm without a hint in 30 s at the latest", async () => {
     const ports = open();
     const heard = await hintsOf(ports);
-    const scheduler = await start(ports);
+    await start(ports);
     const message = await insert(ports, { delayMs: 1_000 });
 
     await ports.clock.advance(30_000);
 
     expect(heard.map(({ id }) => id)).toEqual([message.id]);
-    await scheduler.stop();
   });
 });
 
 describe("a source of alarms", () => {
   it("is looked at when it has something due, and no other source is", async () => {
     const { ports, asked } = asking(open());
-    const scheduler = await start(ports);
+    await start(ports);
     asked.splice(0);
 
     for (let n = 1; n <= 20; n++) {
@@ -170,12 +156,11 @@ describe("a source of alarms", () => {
     }
 
     expect(asked).toEqual(Array.from({ length: 20 }, () => ["ring record", "next record"]).flat());
-    await scheduler.stop();
   });
 
   it("is looked at every 30 s, however often others are", async () => {
     const { ports, asked } = asking(open());
-    const scheduler = await start(ports);
+    await start(ports);
     asked.splice(0);
 
     for (let second = 0; second < 60; second++) {
@@ -185,19 +170,17 @@ describe("a source of alarms", () => {
 
     for (const source of alarmSources.filter((each) => each !== "record"))
       expect(asked.filter((each) => each === `next ${source}`)).toHaveLength(2);
-    await scheduler.stop();
   });
 
   it("is looked at on a wake that names none, as are all", async () => {
     const { ports, asked } = asking(open());
-    const scheduler = await start(ports);
+    await start(ports);
     asked.splice(0);
 
     await wake(ports, ports.clock.now() + 1_000, "any");
     await ports.clock.advance(1_000);
 
     expect(asked.slice(0, alarmSources.length)).toEqual(alarmSources.map((each) => `ring ${each}`));
-    await scheduler.stop();
   });
 
   it("is rung in time though the wake comes after its next alarm was read, in the same round", async () => {
@@ -213,11 +196,10 @@ describe("a source of alarms", () => {
     };
     const now = clock.now();
 
-    const scheduler = await start(withAlarms(opened, { next }));
+    await start(withAlarms(opened, { next }));
     await clock.advance(5_000);
 
     expect(heard.map(({ at }) => at)).toEqual([now + 5_000]);
-    await scheduler.stop();
   });
 
   it("of which more is due is looked at again at once, and no other is", async () => {
@@ -225,28 +207,23 @@ describe("a source of alarms", () => {
     for (let i = 0; i <= limits.ringBatchMax; i++) await insert(ports, { delayMs: 1 });
     await ports.clock.advance(1);
 
-    const scheduler = await start(ports);
+    await start(ports);
 
     const others = alarmSources.slice(1).map((source) => `next ${source}`);
     const all = alarmSources.map((source) => `ring ${source}`);
     expect(asked).toEqual([...all, ...others, "ring record", "next record"]);
-    await scheduler.stop();
   });
 
   it("whose kind is worked enough waits for the end of a batch, and holds up no other", async () => {
     const opened = open();
-    const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
-    const clear: Records["clear"] = async (items) => {
-      await opens;
-      await opened.records.clear(items);
-    };
+    const { clear, letGo } = heldClear(opened);
     const { ports, asked } = asking(withRecords(opened, { clear }));
     const policy = aPolicy({ callback: aCallbackPlan() });
     for (let i = 0; i < 3; i++) {
       await deliver(ports, await insert(ports, { policy }));
       await ports.clock.advance(1_000);
     }
-    const scheduler = await start(ports);
+    await start(ports);
     await ports.clock.advance(limits.ringAheadMs);
     asked.splice(0);
 
@@ -257,7 +234,6 @@ describe("a source of alarms", () => {
     await rest(ports);
 
     expect(asked).toContain("ring followUp");
-    await scheduler.stop();
   });
 
   it("of shards that are new is looked at now, without a wake", async () => {
@@ -280,7 +256,6 @@ describe("a source of alarms", () => {
     await rest(ports);
 
     expect(heard.map((each) => each.id)).toEqual([id]);
-    await scheduler.stop();
   });
 
   it.each([-3_600_000, 3_600_000])(
@@ -289,14 +264,13 @@ describe("a source of alarms", () => {
       const ports = open();
       const heard = await hintsOf(ports);
       const message = await insert(ports);
-      const scheduler = await start(ports);
+      await start(ports);
       await ports.clock.advance(10_000);
 
       ports.clock.set(setMs);
       await ports.clock.advance(60_000);
 
       expect(heard.map(({ id }) => id)).toContain(message.id);
-      await scheduler.stop();
     },
   );
 });
@@ -314,12 +288,11 @@ describe("a round of the scheduler", () => {
     const message = await insert(ports, { delayMs: 1 });
     await ports.clock.advance(1);
 
-    const scheduler = await start(ports);
+    await start(ports);
     await ports.clock.advance(1_000);
 
     expect(heard.map(({ id }) => id)).toEqual([message.id]);
     expect(ports.log.events().filter((event) => event === "ring.failed")).toHaveLength(2);
-    await scheduler.stop();
   });
 
   it("that was full is followed by the next at once", async () => {
@@ -330,11 +303,10 @@ describe("a round of the scheduler", () => {
     await ports.clock.advance(1);
     const now = ports.clock.now();
 
-    const scheduler = await start(ports);
+    await start(ports);
 
     expect(heard).toHaveLength(count);
     expect(rounds).toEqual([now, now, now]);
-    await scheduler.stop();
   });
 
   it("touches no shard of another scheduler", async () => {
@@ -344,11 +316,10 @@ describe("a round of the scheduler", () => {
     await ports.clock.advance(1);
     const others = allShards.filter((shard) => shard !== message.shard);
 
-    const scheduler = await start(ports, others);
+    await start(ports, others);
     await ports.clock.advance(60_000);
 
     expect(heard).toEqual([]);
-    await scheduler.stop();
   });
 
   it("hints a message again whose claim has run out", async () => {
@@ -356,12 +327,11 @@ describe("a round of the scheduler", () => {
     const message = await insert(ports);
     await claim(ports, message);
     const heard = await hintsOf(ports);
-    const scheduler = await start(ports);
+    await start(ports);
 
     await ports.clock.advance(limits.leaseMs);
 
     expect(heard.map(({ id }) => id)).toEqual([message.id]);
-    await scheduler.stop();
   });
 
   it("works an outbox that was not worked in 30 s: the alarm brings back callbacks missed by the callback-dispatcher", async () => {
@@ -369,14 +339,13 @@ describe("a round of the scheduler", () => {
     const message = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
     await deliver(ports, message);
     const callback = { id: callbackId(message.id, 0), tenant: aTenant };
-    const scheduler = await start(ports);
+    await start(ports);
 
     await ports.clock.advance(limits.ringAheadMs - 1);
     expect(await stateOf(ports, callback)).toBeUndefined();
     await ports.clock.advance(1);
 
     expect(await stateOf(ports, callback)).toBe("due");
-    await scheduler.stop();
   });
 
   it("makes the messages of a group publish", async () => {
@@ -387,7 +356,7 @@ describe("a round of the scheduler", () => {
     const chunks = group?.chunks ?? [];
     const fanOut = aFanOut({ id: ports.newId(), now, chunks, endpointCount: 3 });
     const heard = await hintsOf(ports);
-    const scheduler = await start(ports);
+    await start(ports);
 
     await ports.fanOuts.insert(fanOut, "new");
     await wake(ports, now);
@@ -396,7 +365,6 @@ describe("a round of the scheduler", () => {
     expect(heard.map(({ id }) => id)).toEqual([0, 1, 2].map((index) => childId(fanOut.id, index)));
     const [expanded] = await ports.fanOuts.get(aTenant, [fanOut.id]);
     expect(expanded?.state.kind).toBe("expanded");
-    await scheduler.stop();
   });
 });
 
@@ -406,7 +374,7 @@ describe("lanes", () => {
 
   it("are granted when they are woken, without a round", async () => {
     const { ports, rounds } = counting(open());
-    const scheduler = await start(ports);
+    await start(ports);
     const message = await insert(ports, { flow });
 
     await wakeLane(ports);
@@ -414,14 +382,13 @@ describe("lanes", () => {
 
     expect(await stateOf(ports, message)).toBe("due");
     expect(rounds).toHaveLength(1);
-    await scheduler.stop();
   });
 
   it("are granted to the millisecond when their rate's window opens", async () => {
     const ports = open();
     const rated = { key: flow.key, limits: { rate: 1, periodMs: 5_000 } };
     const heard = await hintsOf(ports);
-    const scheduler = await start(ports);
+    await start(ports);
     const now = ports.clock.now();
     const messages = [await insert(ports, { flow: rated }), await insert(ports, { flow: rated })];
     await wakeLane(ports);
@@ -432,29 +399,23 @@ describe("lanes", () => {
       { id: messages[0]?.id, at: now },
       { id: messages[1]?.id, at: now + 5_000 },
     ]);
-    await scheduler.stop();
   });
 
   it("are granted in 30 s at the latest when no hint woke them", async () => {
     const ports = open();
-    const scheduler = await start(ports);
+    await start(ports);
     const message = await insert(ports, { flow });
 
     await ports.clock.advance(30_000);
 
     expect(await stateOf(ports, message)).toBe("due");
-    await scheduler.stop();
   });
 });
 
 describe("follow-ups", () => {
   it("that ring while others are being worked are worked right after them, and not 30 s later", async () => {
     const opened = open();
-    const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
-    const clear: Records["clear"] = async (items) => {
-      await opens;
-      await opened.records.clear(items);
-    };
+    const { clear, letGo } = heldClear(opened);
     const ports = withRecords(opened, { clear });
     const policy = aPolicy({ callback: aCallbackPlan() });
     const messages: Message[] = [];
@@ -464,7 +425,7 @@ describe("follow-ups", () => {
       await deliver(ports, message);
       await ports.clock.advance(1_000);
     }
-    const scheduler = await start(ports);
+    await start(ports);
     await ports.clock.advance(limits.ringAheadMs);
     letGo();
     await rest(ports);
@@ -474,71 +435,6 @@ describe("follow-ups", () => {
       messages.map(({ id }) => id),
     );
     expect(left.map((record) => record?.outbox.length)).toEqual([0, 0, 0, 0]);
-    await scheduler.stop();
-  });
-});
-
-describe("the sweep", () => {
-  it("is one at a time, and no groups wait for it, behind a backlog that takes longer than a sweep may", async () => {
-    const opened = open();
-    const { clock } = opened;
-    let [running, most, groups] = [0, 0, 0];
-    const removeFinished: Records["removeFinished"] = async (_shards, _before, limit) => {
-      most = Math.max(most, ++running);
-      await new Promise<void>((resolve) => clock.after(2_500, resolve));
-      running--;
-      return limit;
-    };
-    const sweep: Groups["sweep"] = async () => ++groups;
-    const ports = withRecords(opened, { removeFinished });
-    const scheduler = await start({ ...ports, groups: { ...ports.groups, sweep } });
-
-    await clock.advance(20 * limits.sweepEveryMs);
-    await Promise.all([scheduler.stop(), clock.advance(limits.sweepEveryMs)]);
-
-    expect(most).toBe(1);
-    expect(groups).toBeGreaterThanOrEqual(19);
-  });
-
-  it("removes messages that ended 30 s to 60 s ago, and none that is live or has an outbox", async () => {
-    const ports = open();
-    const withCallback = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
-    const held = await insert(ports, { delayMs: 86_400_000 });
-    const delivered = await insert(ports);
-    await deliver(ports, delivered);
-    await deliver(ports, withCallback);
-    // This scheduler rings nothing and so works no outboxes; another scheduler does.
-    const ring: Alarms["ring"] = async () => ({ rung: [], more: new Set() });
-    const next: Alarms["next"] = async () => undefined;
-    const scheduler = await start(withAlarms(ports, { next, ring }));
-
-    await ports.clock.advance(limits.finishedKeepMs);
-    expect(await stateOf(ports, delivered)).toBe("delivered");
-    await ports.clock.advance(30_000);
-
-    expect(await stateOf(ports, delivered)).toBeUndefined();
-    expect(await stateOf(ports, withCallback)).toBe("delivered");
-    expect(await stateOf(ports, held)).toBe("held");
-    await scheduler.stop();
-  });
-
-  it("continues after it has failed", async () => {
-    const opened = open();
-    let refusals = 1;
-    const removeFinished: Records["removeFinished"] = async (...args) => {
-      if (refusals-- > 0) throw away;
-      return opened.records.removeFinished(...args);
-    };
-    const ports = withRecords(opened, { removeFinished });
-    const message = await insert(ports);
-    await deliver(ports, message);
-    const scheduler = await start(ports);
-
-    await ports.clock.advance(60_000);
-
-    expect(await stateOf(ports, message)).toBeUndefined();
-    expect(ports.log.events()).toContain("background.failed");
-    await scheduler.stop();
   });
 });
 

@@ -64,17 +64,23 @@ async function tell(ports: Ports, ...records: readonly InState<"claimed">[]): Pr
   await rest(ports);
 }
 
+/** Inserts a message for this deliverer, and tells it. */
+const tellNamed: typeof insertNamed = async (ports, ...given) => {
+  const record = await insertNamed(ports, ...given);
+  await tell(ports, record);
+  return record;
+};
+
 describe("a message that was claimed by its insert for this deliverer", () => {
   it("is called and settled without a claim", async () => {
     const ports = open();
     let claims = 0;
-    const claim: Ports["records"]["claim"] = (...given) => {
+    const claim: Records["claim"] = (...given) => {
       claims += 1;
       return ports.records.claim(...given);
     };
-    await startDeliverer({ ...ports, records: { ...ports.records, claim } });
-    const record = await insertNamed(ports, "a");
-    await tell(ports, record);
+    await startDeliverer(withRecords(ports, { claim }));
+    const record = await tellNamed(ports, "a");
     await answer(ports, "a");
 
     expect(called(ports)).toEqual(["a"]);
@@ -195,8 +201,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
       const ports = withRecords(opened, { renew });
       await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
       await publish(ports, ["before"]);
-      const record = await insertNamed(ports, "a");
-      await tell(ports, record);
+      const record = await tellNamed(ports, "a");
       await ports.clock.advance(6_000);
       await answer(ports, "before");
 
@@ -215,8 +220,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     };
     const ports = withRecords(opened, { renew });
     await startDeliverer(ports);
-    const record = await insertNamed(ports, "a");
-    await tell(ports, record);
+    const record = await tellNamed(ports, "a");
 
     await ports.clock.advance(25_000);
     expect(callOf(ports, "a").aborted).toBe(false);
@@ -229,8 +233,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
   it("is given back where its tenant's calls are capped, to be claimed within the cap", async () => {
     const ports = open();
     await startDeliverer({ ...ports, tenants: tenantsWith({ parallelismMax: 1 }) });
-    const record = await insertNamed(ports, "a");
-    await tell(ports, record);
+    const record = await tellNamed(ports, "a");
 
     const { state, leaseLosses } = await read(ports, record.message);
     expect(state.kind).toBe("held");
@@ -240,9 +243,9 @@ describe("a message that was claimed by its insert for this deliverer", () => {
   it("waits in line with hints of its origin, and delays none of them", async () => {
     const ports = open();
     await startDeliverer(ports, { perOriginMax: 1 });
-    await tell(ports, await insertNamed(ports, "running"));
+    await tellNamed(ports, "running");
     await hint(ports, [await insert(ports, named("hinted"))]);
-    for (let n = 0; n < 20; n++) await tell(ports, await insertNamed(ports, `${n}`));
+    for (let n = 0; n < 20; n++) await tellNamed(ports, `${n}`);
 
     await answer(ports, "running");
 
@@ -252,10 +255,10 @@ describe("a message that was claimed by its insert for this deliverer", () => {
   it("takes no slot that a hint of another origin waits for, whatever the number of named messages", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
-    await tell(ports, await insertNamed(ports, "0"));
+    await tellNamed(ports, "0");
     await hint(ports, [await insert(ports, { ...named("hinted"), url: elsewhere })]);
     for (let n = 1; n < 10; n++) {
-      await tell(ports, await insertNamed(ports, `${n}`));
+      await tellNamed(ports, `${n}`);
       await answer(ports, `${n - 1}`);
       if (called(ports).includes("hinted")) break;
     }
@@ -302,9 +305,8 @@ describe("a message that was claimed by its insert for this deliverer", () => {
 
       const states = [];
       for (const message of messages) states.push(await stateOf(ports, message));
-      expect(Math.abs(states.filter((state) => state === "claimed").length - kept)).toBeLessThan(
-        10,
-      );
+      const claimed = states.filter((state) => state === "claimed").length;
+      expect(Math.abs(claimed - kept)).toBeLessThan(10);
       expect(states.at(-1)).toBe("held");
     },
   );
@@ -335,8 +337,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
   it("is left to a deliverer that understands it, where it has a format of a newer build", async () => {
     const ports = open();
     await startDeliverer(ports);
-    const record = await insertNamed(ports, "a", here, { format: ownFormat + 1 });
-    await tell(ports, record);
+    await tellNamed(ports, "a", here, { format: ownFormat + 1 });
     await ports.clock.advance(3 * limits.namedLeaseMs);
 
     expect(called(ports)).toEqual([]);
@@ -362,19 +363,19 @@ const tracing = (within: (trace: TraceParent | undefined) => void): Telemetry =>
 
 const ourFault: Outcome = { kind: "infrastructure", code: "internal", text: "no sockets" };
 
+const roster = { announce: async () => undefined, leave: async () => undefined };
+
 describe("the log", () => {
-  async function listening(ports: Ports): Promise<readonly string[]> {
+  async function listening() {
+    const ports = open();
     const told: string[] = [];
     await ports.bus.subscribe("message.accepted", "test", async (events) => {
       told.push(...events.map(({ message }) => message.id));
     });
-    return told;
+    return { ports, told };
   }
-  const roster = { announce: async () => undefined, leave: async () => undefined };
-
   it("has a named message after a second, redacted", async () => {
-    const ports = open();
-    const told = await listening(ports);
+    const { ports, told } = await listening();
     await startDeliverer(ports);
     const [quick, slow] = [await insertNamed(ports, "a"), await insertNamed(ports, "b")];
     await tell(ports, quick, slow);
@@ -385,8 +386,7 @@ describe("the log", () => {
   });
 
   it("has a named message that waits for a slot", async () => {
-    const ports = open();
-    const told = await listening(ports);
+    const { ports, told } = await listening();
     await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
     const records = [await insertNamed(ports, "a"), await insertNamed(ports, "b")];
     await tell(ports, ...records);
@@ -396,13 +396,10 @@ describe("the log", () => {
   });
 
   it("has a named message once the bus is back", async () => {
-    const opened = open();
+    const { ports, told } = await listening();
     let isUp = true;
-    const bus = { ...opened.bus, isUp: () => isUp };
-    const ports = { ...opened, bus };
-    const told = await listening(ports);
-    await startDeliverer(ports);
-    await tell(ports, await insertNamed(ports, "a"));
+    await startDeliverer({ ...ports, bus: { ...ports.bus, isUp: () => isUp } });
+    await tellNamed(ports, "a");
     isUp = false;
     await ports.clock.advance(3_000);
     expect(told).toEqual([]);
@@ -419,8 +416,7 @@ describe("the log", () => {
   ])(
     "hears at once of one that %s: it may be long until its next attempt",
     async (_, wait, by, outcome) => {
-      const ports = open();
-      const told = await listening(ports);
+      const { ports, told } = await listening();
       await startDeliverer({ ...ports, roster });
       const record = await insertNamed(ports, "a", by);
       await wait(ports);
@@ -432,18 +428,15 @@ describe("the log", () => {
   );
 
   it("has a named message that was given back", async () => {
-    const ports = open();
-    const told = await listening(ports);
+    const { ports, told } = await listening();
     await startDeliverer({ ...ports, roster, tenants: tenantsWith({ parallelismMax: 1 }) });
-    const record = await insertNamed(ports, "a");
-    await tell(ports, record);
+    const record = await tellNamed(ports, "a");
 
     expect(told).toEqual([record.message.id]);
   });
 
   it("has a named message whose first owner died, when its next attempt takes long", async () => {
-    const ports = open();
-    const told = await listening(ports);
+    const { ports, told } = await listening();
     await startDeliverer({ ...ports, roster });
     const record = await insertNamed(ports, "a", another);
     await ports.clock.advance(limits.namedLeaseMs + 1);
@@ -472,8 +465,7 @@ describe("the log", () => {
 it("a message that is named for another deliverer is left to it until its lease has ended", async () => {
   const ports = open();
   await startDeliverer(ports);
-  const record = await insertNamed(ports, "a", another);
-  await tell(ports, record);
+  await tellNamed(ports, "a", another);
   await ports.clock.advance(limits.namedLeaseMs - 1);
   expect(called(ports)).toEqual([]);
 
@@ -484,17 +476,14 @@ it("a message that is named for another deliverer is left to it until its lease 
 
 it("a deliverer that stops leaves the roster first: what is named for it meanwhile is called, and what waits goes back", async () => {
   const said: string[] = [];
-  const roster = {
-    announce: async () => undefined,
-    leave: async () => void said.push("left"),
-  };
+  const leaving = { ...roster, leave: async () => void said.push("left") };
   const ports = open();
-  const deliverer = await startDeliverer({ ...ports, roster }, { perOriginMax: 1 });
-  await tell(ports, await insertNamed(ports, "a"));
+  const deliverer = await startDeliverer({ ...ports, roster: leaving }, { perOriginMax: 1 });
+  await tellNamed(ports, "a");
   const stopped = deliverer.stop();
   await rest(ports);
   expect(said).toEqual(["left"]);
-  await tell(ports, await insertNamed(ports, "b", here, { url: elsewhere }));
+  await tellNamed(ports, "b", here, { url: elsewhere });
   const waiting = await insertNamed(ports, "c");
   await tell(ports, waiting);
   expect(called(ports)).toEqual(["a", "b"]);

@@ -35,6 +35,7 @@ const reasons = new Map([
   ["libs/domain/src/shared/cut.ts", place],
   ["libs/embedded/src/messages/settle.ts", "the count of records that are there"],
   ["libs/embedded/src/messages/waiting.ts", place],
+  ["libs/engine/src/follow-up/owed-log.ts", ownTest],
   ["libs/engine/src/ring/lanes-in-line.ts", "the length of a line, which `take` empties"],
   ["libs/engine/src/runs/start.ts", place],
   ["libs/http/src/authenticate/authenticator.ts", "the rest of a second, which begins anew"],
@@ -42,7 +43,6 @@ const reasons = new Map([
   ["libs/tokens-redis/src/gather.ts", place],
   ["services/deliverer/src/calls/histories.ts", ownTest],
   ["services/deliverer/src/lines/lines.ts", ownTest],
-  ["services/deliverer/src/settling/owed-log.ts", ownTest],
   [
     "services/deliverer/src/permits/slots.ts",
     "the slots of `Permits`, whose test draws their orders",

@@ -19,6 +19,7 @@ export {
   type Outbox,
   reportSettled,
 } from "./follow-up/follow-up.ts";
+export { OwedLog } from "./follow-up/owed-log.ts";
 export {
   beginBulkAction,
   type BulkPorts,

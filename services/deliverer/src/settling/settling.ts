@@ -19,10 +19,9 @@ import {
   settleAttempt,
   type Settlement,
 } from "@posthaste/domain";
-import { reportSettled, wakeLane } from "@posthaste/engine";
+import { OwedLog, reportSettled, wakeLane } from "@posthaste/engine";
 import { type Settled, type Span } from "@posthaste/ports";
 import { type Attempt, beginSettling, beginTelling, endAttempt } from "../attempts/attempt.ts";
-import { OwedLog } from "./owed-log.ts";
 import { type SharedParts } from "../parts.ts";
 import { type DelivererPorts } from "../ports.ts";
 import { type OnFailed, Report } from "./report.ts";
@@ -52,7 +51,7 @@ export class Settling {
     const { metrics } = parts.telemetry;
     this.#ports = ports;
     this.#parts = parts;
-    this.#owed = new OwedLog(ports, parts.lines);
+    this.#owed = new OwedLog(ports, parts.lines.goOn);
     metrics.watch("posthaste_log_left_total", () => this.#owed.left);
     this.#report = new Report(ports, metrics, parts.failed);
     this.#turns = new Turns(ports, parts, (attempt) => void this.giveBack(attempt));

@@ -7,7 +7,6 @@
  */
 import { type AttemptFact, configurationBytes, type Message } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
-import { type Lines } from "../lines/lines.ts";
 
 type Entry = {
   readonly message: Message;
@@ -34,7 +33,7 @@ const noBody = new Uint8Array();
 
 export class OwedLog {
   readonly #ports: OwedLogPorts;
-  readonly #lines: Pick<Lines, "goOn">;
+  readonly #wrote: () => void;
   #waiting: Entry[] = [];
   #waitingBytes = 0;
   #cancel: (() => void) | undefined;
@@ -44,9 +43,10 @@ export class OwedLog {
   /** The last write failed; the next one waits for its timer. */
   #isLate = false;
 
-  constructor(ports: OwedLogPorts, lines: Pick<Lines, "goOn">) {
+  /** `wrote` is called when a write has ended, or the waiting rows were left. */
+  constructor(ports: OwedLogPorts, wrote: () => void) {
     this.#ports = ports;
-    this.#lines = lines;
+    this.#wrote = wrote;
   }
 
   get isEmpty(): boolean {
@@ -73,7 +73,7 @@ export class OwedLog {
   leaveAll(): void {
     this.#isLeaving = true;
     this.#leave(this.#waiting.splice(0));
-    this.#lines.goOn();
+    this.#wrote();
   }
 
   stop(): void {
@@ -103,7 +103,7 @@ export class OwedLog {
       this.#writing = undefined;
       if (this.#waiting.length > 0 && pauseMs === 0) this.#write();
       else if (this.#waiting.length > 0) this.#writeIn(pauseMs);
-      this.#lines.goOn();
+      this.#wrote();
     });
   }
 

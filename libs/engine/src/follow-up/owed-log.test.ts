@@ -14,7 +14,7 @@ function opened(append: (batch: Batch) => Promise<void> = async () => undefined)
       await append(batch);
     },
   };
-  const owed = new OwedLog({ messageLog, clock, log: recordingLog() }, { goOn: () => undefined });
+  const owed = new OwedLog({ messageLog, clock, log: recordingLog() }, () => undefined);
   const add = (count: number, overrides: MessageOverrides = {}): void => {
     for (let n = 0; n < count; n++) {
       const message = aMessage({ now: clock.now(), ...overrides });

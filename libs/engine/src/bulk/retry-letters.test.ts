@@ -114,6 +114,17 @@ describe("a retried dead letter", () => {
     expect(await lettersOf(ports)).toEqual([]);
   });
 
+  it("is retried beside those of its filter that another call has taken since they were found", async () => {
+    const ports = open();
+    const [taken, letter] = [await aLetter(ports), await aLetter(ports)];
+    await retryLetters(ports, tenant, [taken.id], unchanged);
+
+    const made = await retryLetters(ports, tenant, [taken.id, letter.id], unchanged, []);
+
+    expect(made).toEqual([retryIdOf(ports, letter)]);
+    expect(await lettersOf(ports)).toEqual([]);
+  });
+
   it("stays when its message could not be stored (E2)", async () => {
     const ports = open();
     const letter = await aLetter(ports);

@@ -36,21 +36,22 @@ export type Change = {
 
 /**
  * Returns the new messages in the order of `named`, one for each letter, however often it is named. Does nothing when
- * a letter of `named` or `left` is missing, when the changes are not allowed for one, or when the plan has no room
- * for a queue that was deleted since.
+ * a letter of `needed` is missing, when the changes are not allowed for one, or when the plan has no room for a queue
+ * that was deleted since. Another missing letter was taken since it was found.
  */
 export async function retryLetters(
   ports: RetryLettersPorts,
   { id: tenant, plan }: Pick<Tenant, "id" | "plan">,
   named: readonly DlqId[],
   { overrides, refuse }: Change,
-  left: readonly DlqId[] = [],
+  needed: readonly DlqId[] = named,
 ): Promise<readonly MessageId[] | Fault> {
   const ids = [...new Set(named)];
-  const needed = [...new Set([...named, ...left])];
-  if (needed.length === 0) return [];
-  const found = await findAll(ports, tenant, needed);
-  if (isFault(found)) return found;
+  const wanted = [...new Set([...named, ...needed])];
+  if (wanted.length === 0) return [];
+  const found = await find(ports, tenant, wanted);
+  const missing = needed.find((id) => !found.some((letter) => letter.id === id));
+  if (missing !== undefined) return unknownLetter(missing);
   const refused = found.map(({ message }) => refuse(message)).find(isFault);
   if (refused) return refused;
   const queues = queuesOf(found, ids);
@@ -83,16 +84,13 @@ export async function retryLetters(
 }
 
 /** Reads the letters without their bodies. */
-async function findAll(
+async function find(
   { deadLetters }: RetryLettersPorts,
   tenant: TenantId,
   ids: readonly DlqId[],
-): Promise<readonly DeadLetter[] | Fault> {
+): Promise<readonly DeadLetter[]> {
   const page = { limit: ids.length, order: "earliestFirst", bodyBytesMax: 0 } as const;
-  const { items } = await deadLetters.list(tenant, { ids }, page);
-  const found = new Set(items.map(({ id }) => id));
-  const missing = ids.find((id) => !found.has(id));
-  return missing === undefined ? items : unknownLetter(missing);
+  return (await deadLetters.list(tenant, { ids }, page)).items;
 }
 
 function queuesOf(letters: readonly DeadLetter[], ids: readonly DlqId[]): readonly string[] {

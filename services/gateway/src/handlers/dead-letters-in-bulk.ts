@@ -69,12 +69,12 @@ export function bulkLetterHandlers(parts: BulkLetterParts): BulkLetterHandlers {
   async function retry(
     { tenant, scope, rawHeaders }: Caller,
     ids: readonly DlqId[],
-    { left = [], body }: { readonly left?: readonly DlqId[]; readonly body?: Uint8Array },
+    { needed, body }: { readonly needed: readonly DlqId[]; readonly body?: Uint8Array },
   ): Promise<readonly MessageId[] | Fault> {
     const change = changeOf(parts, { tenant, scope, rawHeaders });
     if (isFault(change)) return change;
     const overrides = { ...change.overrides, ...(body && { body }) };
-    return retryLetters(parts, tenant, ids, { ...change, overrides }, left);
+    return retryLetters(parts, tenant, ids, { ...change, overrides }, needed);
   }
 
   return {
@@ -91,7 +91,10 @@ export function bulkLetterHandlers(parts: BulkLetterParts): BulkLetterHandlers {
     },
     retryDeadLetter: async ({ param, query: { replaceBody }, body, ...caller }) => {
       const id = dlqId(param("dlqId"));
-      const made = await retry(caller, [id], replaceBody ? { body } : {});
+      const made = await retry(caller, [id], {
+        needed: [id],
+        ...(replaceBody && { body }),
+      });
       if (isFault(made)) return made;
       const [message] = made;
       return message === undefined
@@ -108,7 +111,7 @@ export function bulkLetterHandlers(parts: BulkLetterParts): BulkLetterHandlers {
       const named = idsOf(selection);
       const meant = new Set(selected.ids);
       const taken = named ? named.filter((id) => meant.has(id)) : selected.ids;
-      const made = await retry(caller, taken, named ? { left: named } : {});
+      const made = await retry(caller, taken, { needed: named ?? [] });
       if (isFault(made)) return made;
       const responses = made.map((message) => ({ messageId: message }));
       return { status: 201, json: { cursor: selected.cursor ?? "", responses } };

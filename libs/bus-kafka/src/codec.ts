@@ -142,7 +142,7 @@ function isHint(value: unknown): value is Hint {
     isText(value["tenant"]) &&
     isCount(value["origin"]) &&
     isCount(value["epoch"]) &&
-    (value["bytes"] === undefined || isCount(value["bytes"]))
+    isCount(value["bytes"])
   );
 }
 

@@ -33,8 +33,8 @@ export type Hint = {
   readonly to?: number;
   /** The record, if its insert claimed it for a named owner; that owner need neither claim nor read it. */
   readonly record?: InState<"claimed">;
-  /** Size of the body, so that a reader knows how much it will hold. Absent if unknown, as in hints of an earlier version. */
-  readonly bytes?: number;
+  /** Size of the body, so that a reader knows how much it will hold. */
+  readonly bytes: number;
 };
 
 export type Insert = {

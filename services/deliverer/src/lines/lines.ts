@@ -125,7 +125,7 @@ export class Lines {
   }
 
   /** Reports whether a newcomer to this origin would overtake: an equally heavy message waits, or the tenant has messages without hints. */
-  hasWaiting(tenant: TenantId, origin: number, bytes?: number): boolean {
+  hasWaiting(tenant: TenantId, origin: number, bytes: number): boolean {
     const own = this.#tenants.get(tenant);
     return own !== undefined && (this.#lacks(own) || own.hasWaiting(origin, bytes));
   }

@@ -79,7 +79,7 @@ export class TenantLines {
   }
 
   /** Reports whether an equally heavy message of the origin waits. */
-  hasWaiting(origin: number, bytes: number | undefined): boolean {
+  hasWaiting(origin: number, bytes: number): boolean {
     const key = keyOf(origin, bytes);
     return [key, key + claimedLine].some((each) => this.#lines.get(each)?.waiting.length);
   }
@@ -196,5 +196,5 @@ export class TenantLines {
   }
 }
 
-const keyOf = (origin: number, bytes: number | undefined): number =>
+const keyOf = (origin: number, bytes: number): number =>
   countedBytes(bytes) > 0 ? origin + heavyLine : origin;

@@ -13,7 +13,6 @@ import {
   elsewhere,
   hint,
   insert,
-  named,
   open,
   type Ports,
   publish,
@@ -135,24 +134,6 @@ describe("a deliverer among heavy messages", () => {
     letGo();
     for (let turns = 0; turns < 20; turns++) await rest(ports);
     expect(ports.calls.map(({ forgotten }) => forgotten)).toEqual(Array(12).fill(1));
-  });
-
-  it("knows the size of a claimed body whose hint did not say it", async () => {
-    const ports = open();
-    await startDeliverer(ports, {}, { bodyBytesMax: 6 * mebibyte });
-    const light = await insert(ports, named("light"));
-    const heavy = await insertHeavy(ports, 4);
-    await ports.bus.publish(
-      "message.due",
-      [light, ...heavy].map(({ id, tenant, url }) => ({
-        ...{ id, tenant, epoch: 0 },
-        origin: originHash(url),
-      })),
-    );
-    await rest(ports);
-
-    // The tenant may have 4 MiB. A body of unknown size counts as heavy until it is claimed; then the light one counts no more.
-    expect(ports.calls).toHaveLength(5);
   });
 
   it("claims nothing more while 64 MiB of answers wait to be written", async () => {

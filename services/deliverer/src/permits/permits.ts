@@ -32,18 +32,15 @@ export type Freed = {
   readonly goOn: () => void;
 };
 
-/** The call that a permit is for. `bytes`: the bytes of the body; undefined if the hint of an earlier version does not say. */
+/** The call that a permit is for. `bytes`: the bytes of the body. */
 export type Need = {
   readonly tenant: TenantId;
   readonly origin: number;
-  readonly bytes?: number;
+  readonly bytes: number;
 };
 
-/** The assumed size of a body whose hint, from an earlier version, does not say its size. */
-const unknownBytes = 1024 * 1024;
-
 /** Returns the bytes that count against the bound: 0 for a light body. */
-export const countedBytes = (bodyBytes: number = unknownBytes): number =>
+export const countedBytes = (bodyBytes: number): number =>
   bodyBytes > limits.lightBytesMax ? bodyBytes : 0;
 
 /** A permit whose attempt waits in line. */
@@ -158,8 +155,8 @@ export class Permit {
     return this;
   }
 
-  /** Counts the body by its size, which the hint may not have said. */
-  weigh(bodyBytes: number | undefined): void {
+  /** Counts the body by the size in the record, which decides. */
+  weigh(bodyBytes: number): void {
     const counted = countedBytes(bodyBytes);
     const [before, address] = [this.#bytes, this.#address];
     if (counted === before) return;

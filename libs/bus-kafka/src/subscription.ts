@@ -2,25 +2,17 @@
  * A subscription: a member of a group for as long as there is a listener, whatever happens to the brokers meanwhile.
  * Owns one consumer after the other: kafkajs ends one for good now and then, and the subscription starts the next.
  */
-import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
-import { type ClientOptions } from "./client.ts";
-import { Consumer } from "./consumer.ts";
-import { type Counts } from "./counts.ts";
-import { type HandOver } from "./hand-over.ts";
+import { endsWithin, pause } from "@posthaste/ports";
+import { Consumer, type ConsumerOptions } from "./consumer.ts";
 import { type Link } from "./link.ts";
 import { backOffMs } from "./back-off.ts";
 import { missingRight } from "./rights.ts";
 import { stalledMs, watch } from "./watchdog.ts";
 
-export type SubscriptionOptions = {
-  readonly client: ClientOptions;
-  readonly topic: string;
-  readonly group: string;
-  readonly sessionMs: number;
-  readonly metadataMs: number;
-  readonly gatherMs: number | undefined;
-  readonly handOver: HandOver;
-  readonly placeGone: (partition: number) => void;
+export type SubscriptionOptions = Omit<
+  ConsumerOptions,
+  "partitionCount" | "joined" | "rebalancing" | "alive"
+> & {
   /** Called with the partitions that are received from now on. `countPartitions` counts those of the topic. */
   readonly assigned: (
     partitions: readonly number[],
@@ -31,9 +23,6 @@ export type SubscriptionOptions = {
   readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
   readonly answers: () => Promise<boolean>;
   readonly fatal: (error: Error) => void;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly counts: Counts;
 };
 
 const joinMsMax = 10_000;

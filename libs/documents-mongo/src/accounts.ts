@@ -8,6 +8,9 @@ import {
   noChangedAccounts,
   type Tenant,
   type Token,
+  type TenantAccounts,
+  type TokenAccounts,
+  type SecretAccounts,
 } from "@posthaste/ports";
 import { completePlan, isFault, type TenantId, tokenScopeFrom } from "@posthaste/domain";
 import { type Connection } from "./connection.ts";
@@ -17,16 +20,6 @@ import { openKept } from "./kept.ts";
 type ChangedDocument = ChangedAccounts & { readonly _id: "accounts" };
 
 type TokenDocument = Omit<Token, "hash"> & { readonly _id: string };
-
-type TenantAccounts = Pick<
-  Accounts,
-  "tenants" | "tenant" | "tenantPage" | "addTenant" | "changeTenant"
->;
-type TokenAccounts = Pick<
-  Accounts,
-  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken" | "noteUses"
->;
-type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
 export const accountIndexes: readonly Index[] = [
   { collection: "tokens", key: { tenant: 1 }, is: "needed" },

@@ -7,21 +7,14 @@ import {
   type Tenant,
   type Token,
   withChanged,
+  type TenantAccounts,
+  type TokenAccounts,
+  type SecretAccounts,
 } from "@posthaste/ports";
 import { erasing } from "./database/erase.ts";
 import { optionalInteger, optionalText, type Row, stored, text } from "./database/rows.ts";
 import { type Writer } from "./database/writer.ts";
 import { type TenantKeys } from "./tenants.ts";
-
-type TenantAccounts = Pick<
-  Accounts,
-  "tenants" | "tenant" | "tenantPage" | "addTenant" | "changeTenant"
->;
-type TokenAccounts = Pick<
-  Accounts,
-  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken" | "noteUses"
->;
-type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
 /** Notes that a tenant or one of its tokens has changed. For use inside a write. */
 type Changed = (tenant: TenantId) => void;

@@ -49,16 +49,11 @@ export type AccountChanges = {
   readonly tenants: readonly TenantId[] | "all";
 };
 
-export interface Accounts {
+export interface TenantAccounts {
   tenants(): Promise<readonly Tenant[]>;
   tenant(id: TenantId): Promise<Tenant | undefined>;
   /** Returns tenants after `after` in id order; "" is before all ids. */
   tenantPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Tenant[]>;
-  tokens(): Promise<readonly Token[]>;
-  token(hash: string): Promise<Token | undefined>;
-  /** Returns tokens after `after` in hash order; "" is before all hashes. */
-  tokenPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Token[]>;
-  tokensOf(tenant: TenantId): Promise<readonly Token[]>;
   /** Returns false when a tenant with this id exists; that tenant stays unchanged. */
   addTenant(tenant: Tenant): Promise<boolean>;
   /**
@@ -69,6 +64,14 @@ export interface Accounts {
     id: TenantId,
     change: (tenant: Tenant) => Tenant | Fault,
   ): Promise<Tenant | Fault | undefined>;
+}
+
+export interface TokenAccounts {
+  tokens(): Promise<readonly Token[]>;
+  token(hash: string): Promise<Token | undefined>;
+  /** Returns tokens after `after` in hash order; "" is before all hashes. */
+  tokenPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Token[]>;
+  tokensOf(tenant: TenantId): Promise<readonly Token[]>;
   /** Stores a token, and replaces one with the same hash. */
   putToken(token: Token): Promise<void>;
   removeToken(hash: string): Promise<void>;
@@ -77,13 +80,19 @@ export interface Accounts {
    * change. Hashes of no token are ignored.
    */
   noteUses(hashes: readonly string[], at: number): Promise<void>;
+}
+
+export interface SecretAccounts {
+  /** Returns the named secret of this installation, which `make` creates on first use. Used to sign cursors. */
+  secret(name: string, make: () => string): Promise<string>;
+  /** Changes a secret as `changeTenant` changes a tenant. Does nothing when no secret has this name. */
+  changeSecret(name: string, change: (value: string) => string): Promise<void>;
+}
+
+export interface Accounts extends TenantAccounts, TokenAccounts, SecretAccounts {
   /**
    * Returns the changes since `mark` was returned, without reading tenants and tokens. A change that was answered is reported
    * from then on. A change whose answer was lost, or that an older Posthaste made, is reported within a minute.
    */
   changedSince(mark: AccountsMark | undefined): Promise<AccountChanges>;
-  /** Returns the named secret of this installation, which `make` creates on first use. Used to sign cursors. */
-  secret(name: string, make: () => string): Promise<string>;
-  /** Changes a secret as `changeTenant` changes a tenant. Does nothing when no secret has this name. */
-  changeSecret(name: string, change: (value: string) => string): Promise<void>;
 }

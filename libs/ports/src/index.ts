@@ -3,9 +3,12 @@ export {
   type AccountChanges,
   type Accounts,
   type AccountsMark,
+  type SecretAccounts,
   type SigningKeys,
   type Tenant,
+  type TenantAccounts,
   type Token,
+  type TokenAccounts,
 } from "./accounts.ts";
 export { type Actor, type AuditEntry, type AuditLog, type AuditPage } from "./audit-log.ts";
 export {

@@ -150,27 +150,17 @@ export class WorkflowLog {
   async #sweepOf({ id, plan }: Tenant): Promise<void> {
     const { clock, keptBodies, messageLog, deadLetters, runs } = this.#ports;
     const keptMs = Math.min(keptMsOf(plan), this.#keptMsMax ?? Number.POSITIVE_INFINITY);
-    await untilDone(
-      () => keptBodies.sweep(id, cutOff(keptMs, clock.now()), sweepMax),
-      () => this.#stopped,
-    );
-    await untilDone(
-      () => messageLog.sweep(id, cutOff(plan.logMs, clock.now()), sweepMax),
-      () => this.#stopped,
-    );
-    await untilDone(
-      () => deadLetters.sweep(id, cutOff(plan.deadLetterMs, clock.now()), sweepMax),
-      () => this.#stopped,
-    );
-    // A failed run is its own dead letter, and its messages may be reported for a day.
-    const runsMs = Math.max(plan.logMs, plan.deadLetterMs, limits.tombstoneMs);
-    await untilDone(
-      () => runs.sweep(id, cutOff(runsMs, clock.now()), sweepMax),
-      () => this.#stopped,
-    );
+    const stores = [
+      [keptBodies, keptMs],
+      [messageLog, plan.logMs],
+      [deadLetters, plan.deadLetterMs],
+      // A failed run is its own dead letter, and its messages may be reported for a day.
+      [runs, Math.max(plan.logMs, plan.deadLetterMs, limits.tombstoneMs)],
+    ] as const;
+    for (const [store, ageMs] of stores) {
+      let swept = sweepMax;
+      while (!this.#stopped && swept >= sweepMax)
+        swept = await store.sweep(id, cutOff(ageMs, clock.now()), sweepMax);
+    }
   }
-}
-
-async function untilDone(sweep: () => Promise<number>, stopped: () => boolean): Promise<void> {
-  while (!stopped() && (await sweep()) >= sweepMax);
 }

@@ -98,8 +98,7 @@ export {
 } from "./policy.ts";
 export { redacted, redactedConfiguration, redactsHeader, type Sha256Hex } from "./redact.ts";
 export { type OwnFact, ownFactOf, ownStates } from "./own-log.ts";
-export { changedFlow, faultOfFlow } from "./flow-change.ts";
-export { changedPolicy, refusalOfCallback } from "./changed-policy.ts";
+export { changedFlow, changedPolicy, faultOfFlow, refusalOfCallback } from "./changed-policy.ts";
 export { idOfRetriedLetter, type Overrides, retriedMessage } from "./retried-letter.ts";
 export { backoffMs, clampRetryDelayMs, requestedWaitMs } from "./retry.ts";
 export { release, type Release } from "./release.ts";

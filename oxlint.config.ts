@@ -126,7 +126,7 @@ export default defineConfig({
       excludeFiles: [
         "libs/domain/src/shared/time.ts",
         "libs/{ports,process}/src/clock.ts",
-        "libs/documents-mongo/src/store-clock.ts",
+        "libs/documents-mongo/src/link/store-clock.ts",
         "libs/testing/**",
         "**/*.{test,fixture}.ts",
       ],

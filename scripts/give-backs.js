@@ -24,7 +24,7 @@ const reasons = new Map([
   ["libs/contract/src/bodies/json-members.ts", place],
   ["libs/contract/src/bodies/json-parts.ts", place],
   ["libs/contract/src/bodies/json-string.ts", place],
-  ["libs/documents-mongo/src/gather.ts", place],
+  ["libs/documents-mongo/src/writes/gather.ts", place],
   [
     "libs/documents-mongo/src/runs/changes.ts",
     "goes down in the `finally` of the change that it counts",

@@ -15,7 +15,7 @@ import {
 import { completePlan, isFault, type TenantId, tokenScopeFrom } from "@posthaste/domain";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
-import { openKept } from "./kept.ts";
+import { openKept } from "./writes/kept.ts";
 
 type ChangedDocument = ChangedAccounts & { readonly _id: "accounts" };
 

@@ -2,8 +2,8 @@
 import { type TenantId, type LogEvent } from "@posthaste/domain";
 import { type Clock, type Log, type Random, type MessageLog } from "@posthaste/ports";
 import { type Collection, type Db, type Document } from "mongodb";
-import { type Committed } from "./committed.ts";
-import { type Again } from "./retry.ts";
+import { type Committed } from "./writes/committed.ts";
+import { type Again } from "./link/retry.ts";
 
 /** Separate connections for lists, counts and walks, so that no insert waits for them. */
 export type Heavy = {

@@ -9,7 +9,7 @@ import { type DeadLetters } from "@posthaste/ports";
 import { bytes } from "./bytes.ts";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
-import { insertMissing } from "./insert-missing.ts";
+import { insertMissing } from "./writes/insert-missing.ts";
 import {
   among,
   archivedConditions,

@@ -11,8 +11,8 @@ import {
   openClient,
   patienceMsDefault as patienceMs,
   silencesMs,
-} from "./clients.ts";
-import { isAway } from "./failures.ts";
+} from "./link/clients.ts";
+import { isAway } from "./link/failures.ts";
 import { nameOf } from "./indexes.ts";
 import { prepareAlone } from "./preparation/alone.ts";
 import { migrations } from "./preparation/formats.ts";

@@ -1,8 +1,8 @@
 /** All storage ports over one database. */
 import { type Clock } from "@posthaste/ports";
 import { allIndexes } from "./all-indexes.ts";
-import { type Committed } from "./committed.ts";
-import { type Link, type LinkOptions, openLink } from "./link.ts";
+import { type Committed } from "./writes/committed.ts";
+import { type Link, type LinkOptions, openLink } from "./link/link.ts";
 import { createOldest } from "./oldest.ts";
 import { type DocumentPorts, openPorts } from "./ports.ts";
 

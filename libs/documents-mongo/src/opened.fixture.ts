@@ -9,7 +9,7 @@ import {
 } from "@posthaste/testing";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
-import { type Link, openLink } from "./link.ts";
+import { type Link, openLink } from "./link/link.ts";
 import { type Queries, watchQueries } from "./queries.fixture.ts";
 
 /** Long, since a busy host may be slow, and these suites measure no time. */

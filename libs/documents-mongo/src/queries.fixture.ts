@@ -5,7 +5,7 @@
  * an explain depends on how full a collection is.
  */
 import { type CommandStartedEvent, type MongoClient } from "mongodb";
-import { beatsName } from "./beats.ts";
+import { beatsName } from "./link/beats.ts";
 import { type Index } from "./indexes.ts";
 
 export type Queries = {

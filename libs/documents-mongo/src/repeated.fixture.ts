@@ -1,6 +1,6 @@
 /** A network that loses the reply to every call once, so that each call is repeated with the same arguments. */
 import { type Connection } from "./connection.ts";
-import { type Again } from "./retry.ts";
+import { type Again } from "./link/retry.ts";
 
 const twice =
   (again: Again): Again =>

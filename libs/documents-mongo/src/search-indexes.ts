@@ -1,7 +1,7 @@
 /** The SearchIndexes port: a document for each index. There are few, so lists are sorted here. */
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
-import { openKept } from "./kept.ts";
+import { openKept } from "./writes/kept.ts";
 
 export function createSearchIndexes(connection: Connection): SearchIndexes {
   const { add, all, change, get, remove } = openKept<SearchIndex>(connection, "search_indexes");

@@ -2,9 +2,9 @@
 import { type BulkAction } from "@posthaste/domain";
 import { type BulkActions } from "@posthaste/ports";
 import { type Collection } from "mongodb";
-import { newWrite } from "../change-by-token.ts";
+import { newWrite } from "../writes/change-by-token.ts";
 import { type Connection } from "../connection.ts";
-import { insertMissing } from "../insert-missing.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
 import { isKnownFormat } from "../messages/stored.ts";
 import { listByAge } from "../query/documents-within.ts";
 import { actionFrom, bulkActionsName, keyOf, sameOf, type StoredBulkAction } from "./stored.ts";

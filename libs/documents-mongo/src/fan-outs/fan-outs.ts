@@ -13,8 +13,8 @@ import {
 } from "@posthaste/domain";
 import { type FanOuts, type Rung } from "@posthaste/ports";
 import { type Due, ringDue } from "../alarms.ts";
-import { insertMissing } from "../insert-missing.ts";
-import { enter, type Entry, type LaneState, laneStateOf } from "../messages/lanes.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
+import { enter, type Entry, type LaneState, laneStateOf } from "../lanes/lanes.ts";
 import { inOneReply, type Store } from "../messages/store.ts";
 import { isKnownFormat } from "../messages/stored.ts";
 import { enterFanOut, lastPlaceOf, wakeQueues } from "../queues/alarms.ts";

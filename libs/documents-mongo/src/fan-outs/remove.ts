@@ -3,7 +3,7 @@ import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Store } from "../messages/store.ts";
 import { isKnownFormat } from "../messages/stored.ts";
-import { writeAll } from "../messages/writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 import { type StoredFanOut } from "./stored-fan-out.ts";
 
 type Expanded = Pick<StoredFanOut, "_id" | "repeatableUntil">;

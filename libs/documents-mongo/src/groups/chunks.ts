@@ -9,7 +9,7 @@ import {
 import { type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { type Index } from "../indexes.ts";
-import { insertMissing } from "../insert-missing.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
 import { idsOf } from "../query/ids-of.ts";
 
 const collection = "group_chunks";

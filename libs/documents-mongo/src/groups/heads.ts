@@ -3,7 +3,7 @@ import { type Group, type GroupChunkId, type Headers, type TenantId } from "@pos
 import { type Groups } from "@posthaste/ports";
 import { type Connection } from "../connection.ts";
 import { type Index } from "../indexes.ts";
-import { insertMissing } from "../insert-missing.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
 
 const collection = "groups";
 

@@ -8,9 +8,9 @@ import {
 import { type MessageLog } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
-import { createGather } from "../gather.ts";
+import { createGather } from "../writes/gather.ts";
 import { type Index } from "../indexes.ts";
-import { insertTogether } from "../insert-together.ts";
+import { insertTogether } from "../writes/insert-together.ts";
 import { termIndexes } from "../query/conditions.ts";
 import { collectionName, type StoredRecord } from "../messages/stored.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";

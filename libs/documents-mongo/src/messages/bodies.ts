@@ -9,7 +9,7 @@
  */
 import { limits, type MessageRecord, portionsOf } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
-import { insertTogether } from "../insert-together.ts";
+import { insertTogether } from "../writes/insert-together.ts";
 import { type Store } from "./store.ts";
 import { type StoredRecord } from "./stored.ts";
 import { nameOfBody, isStoredApart, type StoredBody } from "./stored-body.ts";

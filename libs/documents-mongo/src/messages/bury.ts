@@ -6,7 +6,7 @@ import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { type Store } from "./store.ts";
 import { type StoredRecord } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 
 /** `where`: a further condition on the documents. */
 export async function removeOrBury(

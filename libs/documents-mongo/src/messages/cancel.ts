@@ -28,7 +28,7 @@ import {
   stateWrite,
   withoutBodies,
 } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 import { idsOf } from "../query/ids-of.ts";
 
 export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<readonly Canceled[]>;

@@ -16,11 +16,11 @@ import {
   leaseNow,
 } from "@posthaste/domain";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
-import { createGather, type Gather } from "../gather.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Store } from "./store.ts";
 import { claimedFrom, isKnownFormat, type StoredRecord, stateWrite } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 
 export type Claim = { readonly id: MessageId; readonly owner: Owner };
 

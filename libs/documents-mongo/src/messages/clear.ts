@@ -2,10 +2,10 @@
 import { finishedKinds, limits, type MessageId } from "@posthaste/domain";
 import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { createGather, type Gather } from "../gather.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { type Store } from "./store.ts";
 import { type StoredRecord, sweepFields } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 
 /** No caller waits for a clear. An item that is not cleared is worked again after a crash, without effect. */
 const lingerMs = 50;

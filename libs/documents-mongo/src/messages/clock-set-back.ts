@@ -3,12 +3,12 @@
  * was. Times that callers set stay: delays, schedules, waits of runs. All others are moved once: retries come earlier
  * by that much, and the rest rings within `limits.ringAheadMs`. By then a running call has renewed its lease.
  */
-import { beatId, beatsName, type StoredBeat } from "../beats.ts";
+import { beatId, beatsName, type StoredBeat } from "../link/beats.ts";
 import { tooFarAheadAfter, limits, skewMsMax, isTooFarAhead } from "@posthaste/domain";
 import { bulkActionsName } from "../bulk-actions/stored.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
-import { lanesName } from "./lanes.ts";
+import { lanesName } from "../lanes/lanes.ts";
 import { type Store } from "./store.ts";
 import { alarmFields, collectionName, isKnownFormat, sweepFields } from "./stored.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { acceptClaimed, allShards, limits, settleAttempt } from "@posthaste/domain";
 import { aMessage, anAnswer, anAttempt, anOwner, anotherOwner } from "@posthaste/testing";
-import { beatId, beatsName, type StoredBeat } from "../beats.ts";
+import { beatId, beatsName, type StoredBeat } from "../link/beats.ts";
 import { createIds } from "../ids.ts";
 import { messageLogIndexes } from "../message-log/message-log.ts";
 import { freshDatabase } from "../opened.fixture.ts";

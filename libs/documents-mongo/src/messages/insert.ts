@@ -18,12 +18,12 @@ import {
 } from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
 import { type Reserved, reservedOf } from "../fan-outs/fan-outs.ts";
-import { reporting } from "../committed.ts";
-import { createGather, type Gather } from "../gather.ts";
-import { insertTogether } from "../insert-together.ts";
+import { reporting } from "../writes/committed.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
+import { insertTogether } from "../writes/insert-together.ts";
 import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
 import { insertBodies, removeBodies } from "./bodies.ts";
-import { enter, type Entry, pinsFrom, type LaneState, laneStateOf } from "./lanes.ts";
+import { enter, type Entry, pinsFrom, type LaneState, laneStateOf } from "../lanes/lanes.ts";
 import { type Store } from "./store.ts";
 import { storedFrom, type StoredRecord } from "./stored.ts";
 

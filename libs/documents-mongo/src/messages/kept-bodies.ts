@@ -15,7 +15,7 @@ import { buriedUntil } from "./bury.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Store } from "./store.ts";
 import { ofRecordAlone, rowFormat, type StoredRecord } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 
 type Judged = Pick<StoredRecord, "_id" | "bodyBytes" | "repeatableUntil" | "state" | "tenant"> & {
   readonly isAnswerKept: boolean;

@@ -13,7 +13,7 @@ import { queuesName } from "../queues/stored-queue.ts";
 import { nextDeliverAlarm } from "../runs/alarms.ts";
 import { type StoreWithRuns, runsName } from "../runs/store.ts";
 import { schedulesName } from "../schedules/stored.ts";
-import { lanesName } from "./lanes.ts";
+import { lanesName } from "../lanes/lanes.ts";
 import { alarmFields, alarmIn, isKnownFormat } from "./stored.ts";
 
 const collections: { readonly [Source in RowSource]: string } = {

@@ -2,7 +2,7 @@
 import { limits, type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
-import { createGather, type Gather } from "../gather.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { inStatements } from "./bodies.ts";
 import { inOneReply, type Store } from "./store.ts";
 import { nameOfBody } from "./stored-body.ts";

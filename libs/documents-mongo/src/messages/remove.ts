@@ -7,7 +7,7 @@ import { type EndsOfLog } from "../message-log/message-log.ts";
 import { removeBodies, sweepBodies } from "./bodies.ts";
 import { removeOrBury } from "./bury.ts";
 import { judgedFields, keepBodies, mayKeep, rowWithBody } from "./kept-bodies.ts";
-import { sweepLanes } from "./lanes.ts";
+import { sweepLanes } from "../lanes/lanes.ts";
 import { inOneReply, type Store } from "./store.ts";
 import {
   isOwedToLog,

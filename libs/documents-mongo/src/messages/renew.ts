@@ -3,9 +3,9 @@ import { tooFarAheadAfter, limits, leaseNow } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
-import { createGather, type Gather } from "../gather.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { collectionName, type StoredRecord } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 
 type Span = { readonly heldFrom: number; readonly now: number; readonly until: number };
 

@@ -24,7 +24,7 @@ import { redeliver, ringRuns } from "../runs/alarms.ts";
 import { type StoreWithRuns } from "../runs/store.ts";
 import { ringSchedules } from "../schedules/stored.ts";
 import { moveAlarmsUp } from "./clock-set-back.ts";
-import { enter, type Entry, ringLanes } from "./lanes.ts";
+import { enter, type Entry, ringLanes } from "../lanes/lanes.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Store } from "./store.ts";
 import {
@@ -37,7 +37,7 @@ import {
   type StoredRecord,
   stateWrite,
 } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 import { idsOf } from "../query/ids-of.ts";
 
 type RungRecord = {

@@ -13,14 +13,14 @@ import {
 } from "@posthaste/domain";
 import { type Settled, StoreError } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { reporting } from "../committed.ts";
-import { createGather, type Gather } from "../gather.ts";
+import { reporting } from "../writes/committed.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { toldBy } from "../message-log/rows.ts";
 import { wakeQueues } from "../queues/alarms.ts";
-import { enter } from "./lanes.ts";
+import { enter } from "../lanes/lanes.ts";
 import { type Store } from "./store.ts";
 import { type StoredRecord, stateWrite } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 
 export function createSettle(store: Store): Gather<Settlement, Settled> {
   let lastBatch = 0;

@@ -2,7 +2,7 @@
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { type StoredFanOut } from "../fan-outs/stored-fan-out.ts";
-import { type StoredLane } from "./stored-lane.ts";
+import { type StoredLane } from "../lanes/stored-lane.ts";
 import { type StoredBody } from "./stored-body.ts";
 import { type StoredRecord } from "./stored.ts";
 

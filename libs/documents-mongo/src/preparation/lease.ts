@@ -6,7 +6,7 @@
  */
 import { type Clock } from "@posthaste/ports";
 import { type Collection } from "mongodb";
-import { isDuplicate } from "../failures.ts";
+import { isDuplicate } from "../link/failures.ts";
 import { type StoredBuilder } from "./meta.ts";
 
 export type Lease = {

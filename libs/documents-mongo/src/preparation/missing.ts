@@ -1,7 +1,7 @@
 /** Finds which indexes are missing, and in which order to build them. */
 import { type Db, type Document } from "mongodb";
 import { filterOf, type Index } from "../indexes.ts";
-import { codeOf } from "../failures.ts";
+import { codeOf } from "../link/failures.ts";
 
 /** Returns the indexes that the server lacks or is still building. */
 export async function missingIndexes(db: Db, indexes: readonly Index[]): Promise<readonly Index[]> {

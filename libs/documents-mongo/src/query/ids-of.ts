@@ -7,7 +7,7 @@ import {
   type InferIdType,
 } from "mongodb";
 import { inOneReply } from "../messages/store.ts";
-import { type Again } from "../retry.ts";
+import { type Again } from "../link/retry.ts";
 
 type Bounds = Pick<FindOptions, "limit" | "sort">;
 

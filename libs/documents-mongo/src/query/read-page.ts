@@ -3,7 +3,7 @@ import { limits, type MessageFilter, type PageRequest, type TenantId } from "@po
 import { type Page } from "@posthaste/ports";
 import { type Collection, type Document, type FindCursor } from "mongodb";
 import { type Heavy } from "../connection.ts";
-import { isTooLong } from "../failures.ts";
+import { isTooLong } from "../link/failures.ts";
 import { documentsPerReply, sizeOf } from "./documents-within.ts";
 import { type Placed, placesIn } from "./placed.ts";
 

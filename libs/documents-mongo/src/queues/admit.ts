@@ -27,7 +27,7 @@ import {
 import { type Admitted } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { firstUnmade } from "../fan-outs/fan-outs.ts";
-import { enter } from "../messages/lanes.ts";
+import { enter } from "../lanes/lanes.ts";
 import { type Reading } from "../messages/read.ts";
 import { inOneReply, type Store } from "../messages/store.ts";
 import {
@@ -38,7 +38,7 @@ import {
   stateWrite,
   withoutBodies,
 } from "../messages/stored.ts";
-import { writeAll } from "../messages/writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 import { queuesOf, type StoredQueue } from "./stored-queue.ts";
 import { idsOf } from "../query/ids-of.ts";
 

@@ -21,7 +21,7 @@ import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Due, ringDue } from "../alarms.ts";
 import { type Store } from "../messages/store.ts";
-import { upsertAll } from "../messages/writes.ts";
+import { upsertAll } from "../writes/write-all.ts";
 import { asMade, asPublished, queuesName, queuesOf, type StoredQueue } from "./stored-queue.ts";
 import { idsOf } from "../query/ids-of.ts";
 

@@ -15,7 +15,7 @@ import { type AnyBulkWriteOperation } from "mongodb";
 import { createCancel } from "../messages/cancel.ts";
 import { type Store } from "../messages/store.ts";
 import { recordFrom, type StoredRecord, stateWrite } from "../messages/stored.ts";
-import { writeAll } from "../messages/writes.ts";
+import { writeAll } from "../writes/write-all.ts";
 import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
 import { idsOf } from "../query/ids-of.ts";
 import { holdersOf } from "./admit.ts";

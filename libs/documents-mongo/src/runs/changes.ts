@@ -13,8 +13,8 @@ import {
   type RunKey,
 } from "@posthaste/domain";
 import { type Decision, type RunWrite, StoreError } from "@posthaste/ports";
-import { newWrite } from "../change-by-token.ts";
-import { createGather, type Gather } from "../gather.ts";
+import { newWrite } from "../writes/change-by-token.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { putParts, removeParts, replaceParts } from "./parts.ts";
 import {
   type Address,

@@ -14,7 +14,7 @@ import {
   type RunPart,
 } from "@posthaste/domain";
 import { type Inherited, type RunWrite, type PartsPage } from "@posthaste/ports";
-import { insertMissing } from "../insert-missing.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
 import {
   type StoreWithRuns,
   bodyOf,

@@ -15,7 +15,7 @@ import {
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
 import { bytes } from "../bytes.ts";
-import { insertMissing } from "../insert-missing.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
 import { isKnownFormat } from "../messages/stored.ts";
 import { among, bothOf, type Conditions, conditionsOf } from "../query/conditions.ts";
 import { documentsWithin } from "../query/documents-within.ts";

@@ -13,8 +13,8 @@ import {
   StoreError,
 } from "@posthaste/ports";
 import { type Filter } from "mongodb";
-import { newWrite } from "../change-by-token.ts";
-import { insertMissing } from "../insert-missing.ts";
+import { newWrite } from "../writes/change-by-token.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
 import { createChange, partsOf } from "./changes.ts";
 import { copyParts, entriesOf, someEntriesOf, putParts, replaceParts } from "./parts.ts";
 import {

@@ -2,10 +2,10 @@
 import { type Schedule } from "@posthaste/domain";
 import { type Schedules } from "@posthaste/ports";
 import { type Collection } from "mongodb";
-import { newWrite } from "../change-by-token.ts";
+import { newWrite } from "../writes/change-by-token.ts";
 import { type Connection } from "../connection.ts";
-import { insertMissing } from "../insert-missing.ts";
-import { writeAll } from "../messages/writes.ts";
+import { insertMissing } from "../writes/insert-missing.ts";
+import { writeAll } from "../writes/write-all.ts";
 import { listByAge } from "../query/documents-within.ts";
 import { createCounts } from "./counts.ts";
 import {

@@ -5,7 +5,7 @@ import { type Alarms } from "../database/alarms.ts";
 import { type Writer } from "../database/writer.ts";
 import { type FanOutRows } from "../fan-outs.ts";
 import { type Lanes } from "../lanes.ts";
-import { type Letters } from "../letters.ts";
+import { type Letters } from "../dead-letters/rows.ts";
 import { type EventCounts, type Events } from "../log/events.ts";
 import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";

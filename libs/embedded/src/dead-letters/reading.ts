@@ -13,9 +13,9 @@ import {
   matchesLetter,
   type PageRequest,
 } from "@posthaste/domain";
-import { integer, optionalBytes, optionalText, type Row, stored, text } from "./database/rows.ts";
-import { configurationFrom, withBody } from "./messages/configurations.ts";
-import { type Chunk, type Looked, type Scan, bodyBytesShown, inPieces } from "./query/keyset.ts";
+import { integer, optionalBytes, optionalText, type Row, stored, text } from "../database/rows.ts";
+import { configurationFrom, withBody } from "../messages/configurations.ts";
+import { type Chunk, type Looked, type Scan, bodyBytesShown, inPieces } from "../query/keyset.ts";
 
 type Asked = {
   readonly tenant: number;

@@ -1,7 +1,7 @@
 /** Insert if absent, by `_id`: one unordered insert in which a refused duplicate is a success. */
 import { type Collection, type Document, type OptionalUnlessRequiredId } from "mongodb";
-import { duplicatesIn } from "./failures.ts";
-import { type Again } from "./retry.ts";
+import { duplicatesIn } from "../link/failures.ts";
+import { type Again } from "../link/retry.ts";
 
 /** Returns the places of documents whose `_id` was there already. After a lost reply these include the caller's own. */
 export async function insertMissing<T extends Document>(

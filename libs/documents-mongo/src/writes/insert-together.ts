@@ -5,7 +5,7 @@
  * less.
  */
 import { type Collection, type Db, type Document, WriteConcern } from "mongodb";
-import { isDuplicate, isPassing } from "./failures.ts";
+import { isDuplicate, isPassing } from "../link/failures.ts";
 
 type WriteError = { readonly index: number; readonly code: number; readonly errmsg?: string };
 type Reply = { readonly writeErrors?: readonly WriteError[] };

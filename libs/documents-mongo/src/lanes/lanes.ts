@@ -22,12 +22,12 @@ import {
 import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Due, ringDue } from "../alarms.ts";
-import { createGather, type Gather } from "../gather.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { byTime, type Index } from "../indexes.ts";
-import { type Store } from "./store.ts";
-import { isKnownFormat } from "./stored.ts";
+import { type Store } from "../messages/store.ts";
+import { isKnownFormat } from "../messages/stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
-import { writeAll, upsertAll } from "./writes.ts";
+import { writeAll, upsertAll } from "../writes/write-all.ts";
 
 export const lanesName = "lanes";
 export const laneIndexes: readonly Index[] = [

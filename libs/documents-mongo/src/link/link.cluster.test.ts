@@ -14,8 +14,8 @@ import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, aTenant, recordingLog, type RecordingLog } from "@posthaste/testing";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
-import { type Documents, type DocumentsOptions, openDocuments } from "./open.ts";
-import { patienceMs, untilUp } from "./opened.fixture.ts";
+import { type Documents, type DocumentsOptions, openDocuments } from "../open.ts";
+import { patienceMs, untilUp } from "../opened.fixture.ts";
 
 jest.setTimeout(600_000);
 

@@ -9,9 +9,9 @@ import {
 import { type FlowLanes } from "@posthaste/ports";
 import { type UpdateFilter } from "mongodb";
 import { lanesName, rowFrom, settingAlarm } from "./lanes.ts";
-import { inOneReply, type Store } from "./store.ts";
+import { inOneReply, type Store } from "../messages/store.ts";
 import { type StoredLane } from "./stored-lane.ts";
-import { upsertAll } from "./writes.ts";
+import { upsertAll } from "../writes/write-all.ts";
 
 type ByHand = Pick<
   FlowLanes,

@@ -10,7 +10,7 @@
  */
 import assert from "node:assert/strict";
 import { type Intake, isStoreError, StoreError } from "@posthaste/ports";
-import { mayBeOfOneItem } from "./failures.ts";
+import { mayBeOfOneItem } from "../link/failures.ts";
 
 /** `intake` says whether the items are new work. Without it they continue accepted work. */
 export type Gather<Item, Answer> = (

@@ -2,7 +2,7 @@
 import { type Fault } from "@posthaste/domain";
 import { type Filter, type OptionalUnlessRequiredId } from "mongodb";
 import { changeByToken, type Marked, newWrite } from "./change-by-token.ts";
-import { type Connection } from "./connection.ts";
+import { type Connection } from "../connection.ts";
 import { insertMissing } from "./insert-missing.ts";
 
 /** Item and mark are below one field, so that a write replaces both at once. */

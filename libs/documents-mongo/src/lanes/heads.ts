@@ -1,9 +1,9 @@
 /** Reads the first records in the lines of many lanes, in few calls. */
 import { type FlowId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
-import { createGather, type Gather } from "../gather.ts";
-import { inOneReply, type Store } from "./store.ts";
-import { hintFields, hintFrom } from "./stored.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
+import { inOneReply, type Store } from "../messages/store.ts";
+import { hintFields, hintFrom } from "../messages/stored.ts";
 
 export type Heads = { readonly lane: FlowId; readonly n: number };
 

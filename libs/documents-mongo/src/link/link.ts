@@ -23,14 +23,14 @@ import {
   patienceMsDefault,
   silencesMs,
 } from "./clients.ts";
-import { type Connection, type Heavy } from "./connection.ts";
+import { type Connection, type Heavy } from "../connection.ts";
 import { isTooLong } from "./failures.ts";
 import { createGate } from "./gate.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { type Index } from "./indexes.ts";
-import { migrations } from "./preparation/formats.ts";
-import { unlessDuplicate } from "./preparation/lease.ts";
-import { createPreparation } from "./preparation/preparation.ts";
+import { type Index } from "../indexes.ts";
+import { migrations } from "../preparation/formats.ts";
+import { unlessDuplicate } from "../preparation/lease.ts";
+import { createPreparation } from "../preparation/preparation.ts";
 import { type Again, bounded, createPatience, notYetOpen } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
 

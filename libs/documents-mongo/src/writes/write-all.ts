@@ -1,7 +1,7 @@
 /** Many conditional writes on single documents in one call. */
 import { type AnyBulkWriteOperation, type Collection, type Document } from "mongodb";
-import { refusedIn } from "../failures.ts";
-import { type Again } from "../retry.ts";
+import { refusedIn } from "../link/failures.ts";
+import { type Again } from "../link/retry.ts";
 
 /** `matched`: how many operations met their condition. `refused`: the places of operations that the server refused, e.g. as too large. */
 export type Written = { readonly matched: number; readonly refused: ReadonlySet<number> };

@@ -2,11 +2,11 @@
 import { type FlowId, type MessageId, promote, type RateWindow } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { createGather, type Gather } from "../gather.ts";
+import { createGather, type Gather } from "../writes/gather.ts";
 import { type StoredLane } from "./stored-lane.ts";
-import { inOneReply, type Store } from "./store.ts";
-import { type StoredRecord, stateWrite } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { inOneReply, type Store } from "../messages/store.ts";
+import { type StoredRecord, stateWrite } from "../messages/stored.ts";
+import { writeAll } from "../writes/write-all.ts";
 
 export type Promotion = {
   readonly lane: FlowId;

@@ -1,4 +1,4 @@
-/** The DeadLetters port. Settle writes its dead letters itself (letters.ts). */
+/** The DeadLetters port. Settle writes its dead letters itself (rows.ts). */
 import { type DatabaseSync } from "node:sqlite";
 import {
   type DeadLetterFilter,
@@ -7,13 +7,13 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
-import { type Archive } from "./archive.ts";
-import { integer, type Row } from "./database/rows.ts";
-import { firstIdAt, openLetterReading } from "./letter-reading.ts";
-import { type Store } from "./messages/store.ts";
-import { readPage } from "./query/keyset.ts";
-import { openTermReading } from "./terms.ts";
-import { freedTogether, type Sweep, sweepInCommits } from "./query/sweep.ts";
+import { type Archive } from "../archive.ts";
+import { integer, type Row } from "../database/rows.ts";
+import { firstIdAt, openLetterReading } from "./reading.ts";
+import { type Store } from "../messages/store.ts";
+import { readPage } from "../query/keyset.ts";
+import { openTermReading } from "../terms.ts";
+import { freedTogether, type Sweep, sweepInCommits } from "../query/sweep.ts";
 
 const removedPerCommitMax = 200;
 

@@ -8,7 +8,6 @@ import {
   type Policy,
   type Postponement,
   type PublishCommand,
-  fault,
   isFault,
   timeoutMsOf,
 } from "@posthaste/domain";
@@ -138,24 +137,22 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
   };
 }
 
-/** Returns the settings that are given for a request, with those that several headers make. */
+/**
+ * Returns the settings that are given for a request, with those that several headers make. A flow key needs limits, and
+ * limits need a key.
+ */
 function settingsOf<Draft extends RequestDraft>(request: Draft): Draft["settings"] | Fault {
-  const flow = flowOf(request);
-  if (isFault(flow)) return flow;
-  const { retryDelay, settings } = request;
+  const { flowKey, flowLimits, retryDelay, settings } = request;
   if (retryDelay) settings.retryDelay = retryDelay.value;
-  if (flow) settings.flow = flow;
+  if (flowKey && flowLimits) settings.flow = { key: flowKey.value, limits: flowLimits.limits };
+  else if (flowKey ?? flowLimits) {
+    const name = (flowKey ?? flowLimits)?.name ?? "";
+    return malformed(
+      { name },
+      `requires ${name.replace(/(key|value)$/i, flowKey ? "Value" : "Key")}`,
+    );
+  }
   return settings;
-}
-
-/** Returns the flow control. A key needs a value and a value needs a key. */
-function flowOf(draft: RequestDraft) {
-  const { flowKey, flowLimits } = draft;
-  if (flowKey && flowLimits) return { key: flowKey.value, limits: flowLimits.limits };
-  if (!flowKey && !flowLimits) return undefined;
-  const name = (flowKey ?? flowLimits)?.name ?? "";
-  const missing = name.replace(/(key|value)$/i, flowKey ? "Value" : "Key");
-  return fault("malformed", `${name}: requires ${missing}`);
 }
 
 /** Only the answer of a run's call can have a failure callback of its own. */

@@ -84,3 +84,50 @@ const asStoreError = (error: unknown): unknown =>
   sqliteCode(error) === "full"
     ? new StoreError("disk_full", "the disk is full", { cause: error })
     : error;
+
+/** Operations that share a transaction and are answered together. */
+export type Batch = readonly Operation[];
+
+/** Bounds of one transaction, during which nothing else runs. A larger operation has a transaction to itself. */
+const recordsPerCommitMax = 1_024;
+const bytesPerCommitMax = 8 * 1024 * 1024;
+
+/**
+ * Moves operations from the front of `queue` to `batch`: as many as fit into its transaction, and at least one.
+ * Returns how many of them write.
+ */
+export function fill(batch: Operation[], queue: Operation[]): number {
+  let records = 0;
+  let bytes = 0;
+  for (const { weight } of batch) {
+    records += weight.records;
+    bytes += weight.bytes;
+  }
+  let taken = 0;
+  let writes = 0;
+  for (const operation of queue) {
+    records += operation.weight.records;
+    bytes += operation.weight.bytes;
+    if (batch.length > 0 && (records > recordsPerCommitMax || bytes > bytesPerCommitMax)) break;
+    batch.push(operation);
+    taken += 1;
+    if (!operation.isRead) writes += 1;
+  }
+  queue.splice(0, taken);
+  return writes;
+}
+
+/** Resolves the urgent operations, which come first in a batch. Returns the rest, which resolve after the sync. */
+export function tellUrgent(batch: Batch): Batch {
+  let urgent = 0;
+  while (batch[urgent]?.isUrgent) batch[urgent++]?.tell();
+  return batch.slice(urgent);
+}
+
+export function tell(batch: Batch): void {
+  for (const operation of batch) operation.tell();
+}
+
+export function rejectAll(batch: Batch, error: unknown): void {
+  for (const operation of batch) operation.refuse(error);
+}

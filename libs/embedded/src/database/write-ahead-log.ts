@@ -139,7 +139,7 @@ export function openCheckpoints(
 
   return {
     afterCommit: () => {
-      throwIfBroken();
+      if (broken) throw broken;
       if (++unseen < commitsPerLook) return undefined;
       unseen = 0;
       const state = look.get();

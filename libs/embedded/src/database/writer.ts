@@ -11,7 +11,17 @@
 import { type DatabaseSync } from "node:sqlite";
 import { type Metrics, noMetrics, StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
-import { type Kind, Operation, type Weight, type WriteKind } from "./operation.ts";
+import {
+  type Batch,
+  fill,
+  type Kind,
+  Operation,
+  rejectAll,
+  tell,
+  tellUrgent,
+  type Weight,
+  type WriteKind,
+} from "./operation.ts";
 import { type Sync } from "./write-ahead-log.ts";
 
 export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
@@ -37,12 +47,7 @@ export type WriterOptions = {
   readonly fatal: (error: Error) => void;
 };
 
-/**
- * Bounds of one transaction, during which nothing else runs, and of the queue. A larger operation has a transaction
- * to itself. New work may fill half of the queue.
- */
-const recordsPerCommitMax = 1_024;
-const bytesPerCommitMax = 8 * 1024 * 1024;
+/** Bounds the queue. New work may fill half of it. */
 const queuedMax = 65_536;
 const queuedNewMax = queuedMax / 2;
 
@@ -51,9 +56,6 @@ const patientMs = 20;
 
 /** The ways: refusing new work, freeing space, refusing all; see `leaveOutForRoom`. */
 const waysToRoom = 3;
-
-/** Operations that share a transaction and are answered together. */
-type Batch = readonly Operation[];
 
 export class Writer {
   readonly #db: Connection;
@@ -360,31 +362,6 @@ export class Writer {
   }
 }
 
-/**
- * Moves operations from the front of `queue` to `batch`: as many as fit into its transaction, and at least one.
- * Returns how many of them write.
- */
-function fill(batch: Operation[], queue: Operation[]): number {
-  let records = 0;
-  let bytes = 0;
-  for (const { weight } of batch) {
-    records += weight.records;
-    bytes += weight.bytes;
-  }
-  let taken = 0;
-  let writes = 0;
-  for (const operation of queue) {
-    records += operation.weight.records;
-    bytes += operation.weight.bytes;
-    if (batch.length > 0 && (records > recordsPerCommitMax || bytes > bytesPerCommitMax)) break;
-    batch.push(operation);
-    taken += 1;
-    if (!operation.isRead) writes += 1;
-  }
-  queue.splice(0, taken);
-  return writes;
-}
-
 const light: Weight = { records: 1, bytes: 0 };
 
 /**
@@ -396,20 +373,5 @@ function endsBatch(error: unknown): boolean {
   return code === "broken" || code === "damaged" || code === "busy";
 }
 
-/** Resolves the urgent operations, which come first in a batch. Returns the rest, which resolve after the sync. */
-function tellUrgent(batch: Batch): Batch {
-  let urgent = 0;
-  while (batch[urgent]?.isUrgent) batch[urgent++]?.tell();
-  return batch.slice(urgent);
-}
-
-function tell(batch: Batch): void {
-  for (const operation of batch) operation.tell();
-}
-
 const lockedByOther = (cause: unknown): StoreError =>
   new StoreError("unavailable", "another program has locked the database", { cause });
-
-function rejectAll(batch: Batch, error: unknown): void {
-  for (const operation of batch) operation.refuse(error);
-}

@@ -160,7 +160,7 @@ export function openEventCounts({ db, writer, tenants, clock, log }: CountPorts)
 
   return {
     add: (tenant, { at, state }) => {
-      const key = keyOf(tenant, at, rankOf[state]);
+      const key = (tenant * ranks + rankOf[state]) * minutesMax + Math.floor(at / minuteMs);
       gathered.set(key, (gathered.get(key) ?? 0) + 1);
       callOff ??= clock.after(writeEveryMs, () => void write());
     },
@@ -176,10 +176,8 @@ export function openEventCounts({ db, writer, tenants, clock, log }: CountPorts)
   };
 }
 
-/** Packs tenant, state and minute into one number. Unix minutes stay below this bound until the year 2097. */
+/** A key packs tenant, state and minute into one number. Unix minutes stay below this bound until the year 2097. */
 const minutesMax = 2 ** 26;
-const keyOf = (tenant: number, at: number, rank: number): number =>
-  (tenant * ranks + rank) * minutesMax + Math.floor(at / minuteMs);
 
 function partsOf(key: number): [tenant: number, rank: number, minute: number] {
   const rest = Math.floor(key / minutesMax);

@@ -175,11 +175,9 @@ function kindOf(settlements: readonly Settlement[]): WriteKind {
 }
 
 /** Counts no body for a child, which shares that of its fan-out. */
-const weightOf = (inserts: readonly Insert[]): Weight => ({
-  records: inserts.length,
-  bytes: inserts.reduce(
-    (sum, { record: { message } }) =>
-      message.bodyOf === undefined ? sum + message.body.length : sum,
-    0,
-  ),
-});
+function weightOf(inserts: readonly Insert[]): Weight {
+  let bytes = 0;
+  for (const { record } of inserts)
+    if (record.message.bodyOf === undefined) bytes += record.message.body.length;
+  return { records: inserts.length, bytes };
+}

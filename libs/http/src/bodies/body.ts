@@ -210,7 +210,7 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
   let taken = 0;
   let looks = false;
 
-  const fitsBesideReserve = (bytes: number): boolean => taken + bytes <= bytesMax / 2;
+  const besideReserve = bytesMax / 2;
   const fitsInReserve = ({ tenant, address }: BodyOwner, bytes: number): boolean =>
     taken + bytes <= bytesMax &&
     (byTenant.get(tenant) ?? 0) + bytes <= tenantBytesMax &&
@@ -255,7 +255,7 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
       return {
         take: (bytes) => {
           if (isOver) return false;
-          if (!fitsBesideReserve(bytes)) {
+          if (taken + bytes > besideReserve) {
             if (!fitsInReserve(owner, bytes)) return false;
             reserve(owner, bytes);
             upload.reserved += bytes;
@@ -274,7 +274,7 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
         },
       };
     },
-    hasRoom: (owner) => fitsBesideReserve(1) || fitsInReserve(owner, 1),
+    hasRoom: (owner) => taken + 1 <= besideReserve || fitsInReserve(owner, 1),
     get taken() {
       return taken;
     },

@@ -1,6 +1,6 @@
 /** Finds the address of the caller behind trusted proxies, and no further. */
 import { type IncomingMessage } from "node:http";
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type Socket } from "node:net";
 
 /** Addresses by range. An IPv4 address matches in both its forms. */
 export type AddressSet = { readonly size: number; has(address: string): boolean };
@@ -19,22 +19,20 @@ export function addressSet(ranges: readonly string[]): AddressSet {
   };
 }
 
+type Asking = Pick<IncomingMessage, "headers"> & {
+  readonly socket: Pick<Socket, "remoteAddress">;
+};
+
 /** Hops read of X-Forwarded-For; a longer chain is fake. */
 const hopsMax = 32;
-
-export const callerIp = (req: IncomingMessage, trustedProxies: AddressSet): string =>
-  callerIpOf(req.socket.remoteAddress, req.headers["x-forwarded-for"], trustedProxies);
 
 /**
  * Returns the rightmost address that is not a trusted proxy's. Anything to the left of it, or of an entry that is not
  * an address, may be forged. Empty when the socket is closed.
  */
-export function callerIpOf(
-  peer: string | undefined,
-  forwardedFor: string | readonly string[] | undefined,
-  trustedProxies: AddressSet,
-): string {
-  let address = plainAddress(peer ?? "") ?? "";
+export function callerIp({ headers, socket }: Asking, trustedProxies: AddressSet): string {
+  const forwardedFor = headers["x-forwarded-for"];
+  let address = plainAddress(socket.remoteAddress ?? "") ?? "";
   if (trustedProxies.size === 0 || forwardedFor === undefined || address === "") return address;
   const hops = String(forwardedFor).split(",").slice(-hopsMax);
   for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {

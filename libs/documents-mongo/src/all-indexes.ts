@@ -1,3 +1,4 @@
+/** All indexes of the database, which preparation/ builds. */
 import { accountIndexes } from "./accounts.ts";
 import { auditLogIndexes } from "./audit-log.ts";
 import { deadLetterIndexes } from "./dead-letters.ts";

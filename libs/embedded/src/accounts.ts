@@ -1,3 +1,4 @@
+/** The Accounts port: tenants, tokens and secrets, each a row found by its key. */
 import { type DatabaseSync } from "node:sqlite";
 import { completePlan, isFault, type TenantId, tenantId, tokenScopeFrom } from "@posthaste/domain";
 import {

@@ -1,3 +1,4 @@
+/** The SearchIndexes port: a row for each index, as JSON, in the order of age. */
 import { type DatabaseSync } from "node:sqlite";
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
 import { erasing } from "./database/erase.ts";

@@ -1,3 +1,4 @@
+/** Time: two clocks, waits, and bounds on how long work may take (docs/adr/0120-two-clocks.md). */
 import { limits, skewMsMax } from "@posthaste/domain";
 
 /** Time as a port: no code below a process reads a clock or arms a timer of its own. */

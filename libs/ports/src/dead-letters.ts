@@ -1,3 +1,4 @@
+/** Dead letters, which settle or its follow-up inserts, and which a caller retries or removes. */
 import {
   type DeadLetter,
   type DeadLetterFilter,

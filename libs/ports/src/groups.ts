@@ -1,3 +1,4 @@
+/** URL groups: a head names the chunks of endpoints of its version (docs/design/record#fan-out). */
 import { type Endpoint, type Group, type Headers, type TenantId } from "@posthaste/domain";
 import { type Intake } from "./intake.ts";
 

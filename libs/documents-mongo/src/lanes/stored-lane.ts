@@ -1,3 +1,4 @@
+/** The documents of the collection `lanes`: one for each flow key in use, keyed by its lane (docs/design/lanes). */
 import { type FlowLimits, type FlowId, type RateWindow, type TenantId } from "@posthaste/domain";
 
 export type StoredLane = {

@@ -1,3 +1,4 @@
+/** Finds the earliest alarm of some sources: each source has an index of its own. */
 import {
   type AlarmSource,
   alarmSources,

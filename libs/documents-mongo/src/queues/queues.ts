@@ -1,3 +1,7 @@
+/**
+ * The Queues port, over two kinds of documents: a queue's row (stored-queue.ts), and the records in it. Settings change in
+ * settings.ts, turns are given in admit.ts; alarms.ts says how messages and fan-outs change the row (docs/design/queues).
+ */
 import { allShards, liveKinds, queueId, type QueueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
 import { type Reading } from "../messages/read.ts";

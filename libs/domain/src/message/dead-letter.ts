@@ -1,3 +1,4 @@
+/** A dead letter: a message whose retries are used, with its last answer (docs/design/wire#dead-letters). */
 import { type DlqId } from "../shared/ids.ts";
 import { type DeadLetterItem, type FailureReason } from "./follow-up.ts";
 import { type Message } from "./message.ts";

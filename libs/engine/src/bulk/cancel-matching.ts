@@ -20,7 +20,7 @@ export type MatchingPorts = CancelPorts & { readonly ids: Ids };
 /** The highest number of records that a step looks at, matching or not. */
 const lookedMax = 5_000;
 /** The longest time for which a step waits to report its consequences, as while the bus is away; alarms then do the rest. */
-const toldMsMax = 2_000;
+const consequencesMsMax = 2_000;
 
 export type Matching = {
   readonly filter: LiveFilter;
@@ -37,16 +37,16 @@ export const cancelMatching = (
   ports: MatchingPorts,
   tenant: TenantId,
   matching: Matching,
-): Promise<Matched> => walk(ports, tenant, matching, (ids) => cancelAndTell(ports, tenant, ids));
+): Promise<Matched> => walk(ports, tenant, matching, (ids) => cancelToTheEnd(ports, tenant, ids));
 
-async function cancelAndTell(
+async function cancelToTheEnd(
   ports: MatchingPorts,
   tenant: TenantId,
   ids: readonly MessageId[],
 ): Promise<number> {
-  const telling = createTelling(ports.clock);
-  const count = await cancelPage(ports, tenant, ids, telling);
-  await telling.ended();
+  const consequences = boundConsequences(ports.clock);
+  const count = await cancelPage(ports, tenant, ids, consequences);
+  await consequences.ended();
   return count;
 }
 
@@ -54,31 +54,31 @@ async function cancelPage(
   ports: MatchingPorts,
   tenant: TenantId,
   ids: readonly MessageId[],
-  telling: Telling,
+  consequences: Consequences,
 ): Promise<number> {
   let count = 0;
   for (let n = 0; n < ids.length; n += cancelPortionMax) {
     const portion = ids.slice(n, n + cancelPortionMax);
-    const { canceled, told } = await cancelPortion(ports, tenant, portion);
+    const { canceled, carriedOut } = await cancelPortion(ports, tenant, portion);
     count += canceled.length;
-    await telling.add(told);
+    await consequences.add(carriedOut);
   }
   return count;
 }
 
 /** Keeps the consequences of at most two portions of messages under way. */
-type Telling = {
+type Consequences = {
   /** Adds those of a portion, and resolves when those of the portion before are reported. */
-  readonly add: (told: Promise<void>) => Promise<void>;
+  readonly add: (carriedOut: Promise<void>) => Promise<void>;
   readonly ended: () => Promise<void>;
 };
 
-function createTelling(clock: Clock): Telling {
+function boundConsequences(clock: Clock): Consequences {
   let last = Promise.resolve();
   return {
-    add: (told) => {
+    add: (carriedOut) => {
       const before = last;
-      last = briefly(clock, told);
+      last = briefly(clock, carriedOut);
       return before;
     },
     ended: () => last,
@@ -171,13 +171,13 @@ export async function* cancelSteps(
     reading.catch(() => undefined);
     return reading;
   };
-  const telling = createTelling(ports.clock);
+  const consequences = boundConsequences(ports.clock);
   let reading: Promise<Page> | undefined = mayBegin() ? read(first) : undefined;
   while (reading && mayBegin()) {
     const { ids, next } = await reading;
     reading = next && read(next);
-    const count = await cancelPage(ports, tenant, ids, telling);
-    if (!next) await telling.ended();
+    const count = await cancelPage(ports, tenant, ids, consequences);
+    if (!next) await consequences.ended();
     yield { count, ...(next && { next }) };
   }
 }
@@ -207,6 +207,8 @@ async function pageAt(
   return { ids, next: next === undefined ? undefined : { in: "messages", after: next } };
 }
 
-async function briefly(clock: Clock, told: Promise<void>): Promise<void> {
-  await within(clock, toldMsMax, told, () => new Error("not told yet")).catch(() => undefined);
+async function briefly(clock: Clock, carriedOut: Promise<void>): Promise<void> {
+  await within(clock, consequencesMsMax, carriedOut, () => new Error("not carried out yet")).catch(
+    () => undefined,
+  );
 }

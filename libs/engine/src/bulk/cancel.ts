@@ -29,7 +29,7 @@ export type CancelPorts = FollowUpPorts & {
 
 /**
  * Cancels messages, and returns the ids that were live and are cancelled now, as soon as the store has written it. Consequences
- * are told in the background. When it rejects, some messages may be cancelled.
+ * are carried out in the background. When it rejects, some messages may be cancelled.
  */
 export async function cancelMessages(
   ports: CancelPorts,
@@ -51,7 +51,7 @@ export const cancelPortionMax = 500;
 export type CanceledPortion = {
   readonly canceled: readonly MessageId[];
   /** Resolves when the consequences are reported, or left to the alarms. */
-  readonly told: Promise<void>;
+  readonly carriedOut: Promise<void>;
 };
 
 /** `ids` must be distinct. */
@@ -68,8 +68,8 @@ export async function cancelPortion(
   );
   const second = await cancelAll(ports.records, tenant, children);
   const canceled = new Map([...first, ...second]);
-  const told = reportCanceled(ports, [...canceled.values()]);
-  return { canceled: ids.filter((id) => canceled.has(id)), told };
+  const carriedOut = reportCanceled(ports, [...canceled.values()]);
+  return { canceled: ids.filter((id) => canceled.has(id)), carriedOut };
 }
 
 /**

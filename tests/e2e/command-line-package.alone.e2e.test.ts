@@ -46,6 +46,17 @@ beforeAll(async () => {
   };
 });
 
+/** Reads a file of the packed command. */
+const packed = (file: string): string =>
+  readFileSync(join(folder, "node_modules/posthaste", file), "utf8");
+
+/** Waits until the process has said this. */
+const saying = (said: () => string, pattern: RegExp): Promise<string> =>
+  eventually(
+    () => Promise.resolve(said()),
+    (text) => pattern.test(text),
+  );
+
 /** Packs the files that a rehearsal of a release makes of this tree. */
 async function pack(): Promise<void> {
   const [block] = blocksOf("sh pack-command");
@@ -140,10 +151,7 @@ describe("a rehearsed release", () => {
 });
 
 it("the packed command publishes without any other package", async () => {
-  const { dependencies } = JSON.parse(
-    readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8"),
-  ) as { readonly dependencies?: unknown };
-  expect(dependencies).toBeUndefined();
+  expect(JSON.parse(packed("package.json"))).not.toHaveProperty("dependencies");
   const words = ["publish", destination.url("/packed"), "--data", "hello"];
   const { stdout } = await runFile(program, words, { env });
 
@@ -152,48 +160,34 @@ it("the packed command publishes without any other package", async () => {
 });
 
 it("the packed command has the fields that a registry shows, is public and runs no script at an install", () => {
-  const packed = readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8");
-  const manifest = JSON.parse(packed) as object;
+  const manifest = JSON.parse(packed("package.json")) as object;
 
   expect(manifest).toMatchObject({
     license: "Apache-2.0",
     repository: { directory: "apps/cli" },
     publishConfig: { access: "public", provenance: true },
   });
-  for (const field of [
-    "description",
-    "keywords",
-    "homepage",
-    "bugs",
-    "engines",
-    "exports",
-    "files",
-  ])
-    expect(manifest).toHaveProperty(field);
+  const fields = "description keywords homepage bugs engines exports files".split(" ");
+  for (const field of fields) expect(manifest).toHaveProperty(field);
   for (const field of ["private", "scripts"]) expect(manifest).not.toHaveProperty(field);
 });
 
 it("the packed command prints its version", async () => {
   const { stdout } = await runFile(program, ["--version"], { env });
-  const packed = readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8");
 
-  expect(JSON.parse(packed)).toMatchObject({ version: stdout.trim() });
+  expect(JSON.parse(packed("package.json"))).toMatchObject({ version: stdout.trim() });
 });
 
 it("the packed command has the licence of each package inside it and inside the console", () => {
-  const textOf = (file: string): string =>
-    readFileSync(join(folder, "node_modules/posthaste", file), "utf8");
-
   for (const name of ["got", "commander", "express", "mathjs"])
-    expect(textOf("THIRD-PARTY-LICENSES")).toMatch(new RegExp(`^${name} \\d.*\\(.+\\)$`, "m"));
+    expect(packed("THIRD-PARTY-LICENSES")).toMatch(new RegExp(`^${name} \\d.*\\(.+\\)$`, "m"));
   for (const name of ["react", "@xyflow/react", "d3-zoom", "zustand"])
-    expect(textOf("console/licences.md")).toContain(`## ${name} - `);
+    expect(packed("console/licences.md")).toContain(`## ${name} - `);
 });
 
 it("the packed command contains only packages that docs/third-party.md names with their version and licence", () => {
-  const packed = join(folder, "node_modules/posthaste");
-  const command = readFileSync(join(packed, "THIRD-PARTY-LICENSES"), "utf8");
-  const pages = readFileSync(join(packed, "console/licences.md"), "utf8");
+  const command = packed("THIRD-PARTY-LICENSES");
+  const pages = packed("console/licences.md");
   const inside = [
     ...command.matchAll(/^(\S+) (\d\S+) (\(.+\))$/gm),
     ...pages.matchAll(/^## (\S+) - (\d\S+) (\(.+\))$/gm),
@@ -283,10 +277,7 @@ it("the packed command ends at Ctrl-C, and when the reader of its pipe ends", as
   let said = "";
   tail.stdout.on("data", (chunk) => (said += String(chunk)));
   await runFile(program, ["publish", destination.url("/tailed")], { env });
-  await eventually(
-    () => Promise.resolve(said),
-    (text) => text.includes("DELIVERED"),
-  );
+  await saying(() => said, /DELIVERED/);
   const ended = once(tail, "exit");
   tail.kill("SIGINT");
 
@@ -340,10 +331,7 @@ describe("the packed server, in an empty folder", () => {
     const [tour] = blocksOf("sh tour");
 
     const ran = await runFile("sh", ["-ec", asText(tour)], { cwd: empty, env });
-    await eventually(
-      () => Promise.resolve(said),
-      (text) => /caught {2}POST \/hello/.test(text),
-    );
+    await saying(() => said, /caught {2}POST \/hello/);
     const pages = await fetch(`http://127.0.0.1:${port}/console/`);
 
     expect(pages.headers.get("content-security-policy")).toMatch(/^default-src 'none'/);
@@ -360,18 +348,12 @@ describe("the packed server, in an empty folder", () => {
     writeFileSync(join(program, "package.json"), "{}");
     // The client's one dependency is here before npm looks for it, so that no test asks a registry.
     symlinkSync(join(root, "libs/client/node_modules/got"), join(program, "node_modules/got"));
-    const packed = readdirSync(join(home, "release")).find((name) => name.includes("-client-"));
-    await runFile(
-      "npm",
-      [
-        "install",
-        "--offline",
-        "--no-save",
-        "--ignore-scripts",
-        join(home, "release", String(packed)),
-      ],
-      { cwd: program, env: { ...env } },
-    );
+    const client = readdirSync(join(home, "release")).find((name) => name.includes("-client-"));
+    const install = ["install", "--offline", "--no-save", "--ignore-scripts"];
+    await runFile("npm", [...install, join(home, "release", String(client))], {
+      cwd: program,
+      env: { ...env },
+    });
     const publish = (path: string): string =>
       [
         "const { POSTHASTE_URL: url, POSTHASTE_TOKEN: token } = process.env;",
@@ -390,10 +372,7 @@ describe("the packed server, in an empty folder", () => {
       });
     }
 
-    await eventually(
-      () => Promise.resolve(said),
-      (text) => ["module", "common"].every((path) => text.includes(`POST /${path}`)),
-    );
+    for (const path of [/POST \/module/, /POST \/common/]) await saying(() => said, path);
   });
 
   it("prints a failed delivery with its reason", async () => {
@@ -402,11 +381,8 @@ describe("the packed server, in an empty folder", () => {
       env: { ...env, POSTHASTE_URL: `http://127.0.0.1:${port}` },
     });
 
-    await eventually(
-      () => Promise.resolve(said),
-      (text) =>
-        /failed {2}POST \S+\/status\/503 .*→ 503 \{"caught":false\}, and no retry/.test(text),
-    );
+    const line = /failed {2}POST \S+\/status\/503 .*→ 503 \{"caught":false\}, and no retry/;
+    await saying(() => said, line);
   });
 
   it("serves the API of the operator with the password that it prints", async () => {

@@ -18,34 +18,20 @@ const second = 1_000;
 const t = 1_000 * second;
 
 const ack = (more: Partial<Ack> = {}): Ack => ({
-  sentAt: t,
-  at: t + 5,
-  n: 1,
-  kind: "plain",
-  id: "msg_1",
-  notBefore: t,
+  ...{ n: 1, kind: "plain", id: "msg_1", sentAt: t, at: t + 5, notBefore: t },
   ...more,
 });
 const arrival = (more: Partial<Arrival> = {}): Arrival => {
   const at = more.at ?? t + 10;
   return {
-    n: 1,
-    id: "msg_1",
-    retried: 0,
-    status: 200,
-    intact: true,
+    ...{ n: 1, id: "msg_1", retried: 0, status: 200, intact: true },
     ...more,
     at,
     until: more.until ?? at + 1,
   };
 };
 const refusal = (more: Partial<Refusal> = {}): Refusal => ({
-  sentAt: t,
-  at: t + 5,
-  n: 1,
-  kind: "plain",
-  status: 503,
-  text: "",
+  ...{ n: 1, kind: "plain", sentAt: t, at: t + 5, status: 503, text: "" },
   ...more,
 });
 const fault = (more: Partial<Fault> = {}): Fault => {
@@ -53,6 +39,7 @@ const fault = (more: Partial<Fault> = {}): Fault => {
   const until = more.until ?? at + second;
   return { what: "a fault", leaves: [], ...more, at, until, over: more.over ?? until };
 };
+const during = (...leaves: Fault["leaves"]): readonly Fault[] => [fault({ leaves })];
 const callback = (more: Partial<Arrival> & Pick<Arrival, "tells">): Arrival =>
   arrival({ n: -1, id: "msg_cb", ...more });
 const failed = { source: "msg_1", retried: 1, dlqId: "dlq_1" };
@@ -86,11 +73,7 @@ const firing = (minute: number, uid = "x"): Firing => ({
 
 const rulesOf = (history: Partial<History>): readonly string[] => {
   const { violations } = check({
-    acks: [],
-    refusals: [],
-    arrivals: [],
-    letters: [],
-    faults: [],
+    ...{ acks: [], refusals: [], arrivals: [], letters: [], faults: [] },
     ...{ starts: [], visits: [], ends: [], schedules: [], firings: [] },
     ...history,
   });
@@ -116,6 +99,25 @@ const queued = (i: number, at: number, more: Partial<Arrival> = {}): Arrival =>
 const every = (ms: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, i) => i * ms);
 
+/** Returns a message that was delivered, and delivered again after these seconds. */
+const again = (seconds: number, faults: readonly Fault[] = [], more: Partial<Arrival> = {}) => ({
+  acks: [ack()],
+  arrivals: [arrival(), arrival({ at: t + seconds * second, ...more })],
+  faults,
+});
+const underOneId = (...ids: readonly string[]) => ({
+  acks: ids.map((id) => ack({ kind: "deduplicated", id })),
+  arrivals: [arrival(), arrival({ id: "msg_2" })],
+});
+
+const wholeLine = inLane("paced", every(1, 22), 1);
+
+/** Returns three at once in a lane of two, some seconds after a process stood still. */
+const threeAfterStill = (seconds: number) => ({
+  arrivals: inLane("pair-0", [0, 10, 20], 100),
+  faults: [fault({ at: t - 40 * second, until: t - seconds * second, leaves: ["overlap"] })],
+});
+
 type Case = readonly [name: string, history: Partial<History>];
 
 const sound: readonly Case[] = [
@@ -130,11 +132,7 @@ const sound: readonly Case[] = [
   ],
   [
     "a repeat after a fault that leaves room for it, within the lease",
-    {
-      acks: [ack()],
-      arrivals: [arrival(), arrival({ at: t + 35 * second })],
-      faults: [fault({ at: t + 20 * second, leaves: ["repeat"] })],
-    },
+    again(35, [fault({ at: t + 20 * second, leaves: ["repeat"] })]),
   ],
   [
     "each attempt told, one of them twice by the same message",
@@ -147,7 +145,7 @@ const sound: readonly Case[] = [
         callback({ id: "msg_c0", tells: { source: "msg_1", retried: 0 }, at: t + 300 }),
         callback({ id: "msg_c1", tells: { source: "msg_1", retried: 1 } }),
       ],
-      faults: [fault({ leaves: ["repeat"] })],
+      faults: during("repeat"),
     },
   ],
   [
@@ -166,13 +164,7 @@ const sound: readonly Case[] = [
     "as many at once as the lane allows, the next when one has ended",
     { arrivals: inLane("pair-0", [0, 50, 100, 150], 100) },
   ],
-  [
-    "more at once after a process stood still",
-    {
-      arrivals: inLane("pair-0", [0, 10, 20], 100),
-      faults: [fault({ at: t - 40 * second, until: t - 3 * second, leaves: ["overlap"] })],
-    },
-  ],
+  ["more at once after a process stood still", threeAfterStill(3)],
   [
     "messages of a queue one after the other, over a retry",
     {
@@ -187,10 +179,7 @@ const sound: readonly Case[] = [
   ["as many in a time as the lane allows", { arrivals: inLane("paced", every(667, 150), 1) }],
   [
     "a window that was forgotten",
-    {
-      arrivals: inLane("paced", every(1, 22), 1),
-      faults: [fault({ leaves: ["forget"], over: t })],
-    },
+    { arrivals: wholeLine, faults: [fault({ leaves: ["forget"], over: t })] },
   ],
   [
     "a deduplication id answered twice with one message",
@@ -205,7 +194,7 @@ const sound: readonly Case[] = [
       refusals: [refusal({ kind: "deduplicated" })],
       acks: [ack({ kind: "deduplicated", sentAt: t + 3 * second, notBefore: t + 3 * second })],
       arrivals: [arrival()],
-      faults: [fault({ leaves: ["refuse"] })],
+      faults: during("refuse"),
     },
   ],
   [
@@ -221,18 +210,12 @@ const sound: readonly Case[] = [
   ],
   [
     "a connection that broke when the gateway was killed",
-    { refusals: [refusal({ status: 0 })], faults: [fault({ leaves: ["break"] })] },
+    { refusals: [refusal({ status: 0 })], faults: during("break") },
   ],
-  [
-    "503 while the store is away",
-    { refusals: [refusal()], faults: [fault({ leaves: ["refuse"] })] },
-  ],
+  ["503 while the store is away", { refusals: [refusal()], faults: during("refuse") }],
   [
     "503 for a publish that asks for deduplication while Redis is away",
-    {
-      refusals: [refusal({ kind: "deduplicated" })],
-      faults: [fault({ leaves: ["refuse deduplicated"] })],
-    },
+    { refusals: [refusal({ kind: "deduplicated" })], faults: during("refuse deduplicated") },
   ],
   [
     "503 of a gateway that says it has too much to do",
@@ -262,7 +245,7 @@ const sound: readonly Case[] = [
     "a step that is done again, since the deliverer that asked for it was killed",
     {
       visits: [visit({ steps: ["one"] }), visit({ at: t + 3 * second, steps: ["one"] })],
-      faults: [fault({ leaves: ["repeat"] })],
+      faults: during("repeat"),
     },
   ],
 ];
@@ -296,7 +279,7 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
     "lost",
     {
       acks: [ack({ kind: "deduplicated", id: "msg_2" })],
-      faults: [fault({ leaves: ["forget"] })],
+      faults: during("forget"),
       arrivals: [arrival()],
     },
   ],
@@ -332,7 +315,7 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
     {
       acks: inQueue(2),
       arrivals: [queued(1, 100), queued(0, 300)],
-      faults: [fault({ leaves: ["repeat", "overlap"] })],
+      faults: during("repeat", "overlap"),
     },
   ],
   [
@@ -351,7 +334,7 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
     {
       schedules: [schedule],
       firings: [firing(1), firing(3)],
-      faults: [fault({ leaves: ["repeat", "overlap", "forget", "break", "refuse"] })],
+      faults: during("repeat", "overlap", "forget", "break", "refuse"),
     },
   ],
   [
@@ -359,59 +342,36 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
     "a slot that is none",
     { schedules: [schedule], firings: [firing(1), firing(2), firing(3), firing(4)] },
   ],
-  [
-    "it came again after a success",
-    "repeated without a fault",
-    { acks: [ack()], arrivals: [arrival(), arrival({ at: t + 3 * second })] },
-  ],
+  ["it came again after a success", "repeated without a fault", again(3)],
   [
     "it came again after a success, as a retry",
     "repeated without a fault",
-    { acks: [ack()], arrivals: [arrival(), arrival({ at: t + 3 * second, retried: 1 })] },
+    again(3, [], { retried: 1 }),
   ],
   [
     "a failed attempt was made again, and none of its retries used",
     "repeated without a fault",
-    {
-      acks: [ack()],
-      arrivals: [arrival({ status: 503 }), arrival({ at: t + 3 * second })],
-    },
+    { acks: [ack()], arrivals: [arrival({ status: 503 }), arrival({ at: t + 3 * second })] },
   ],
   [
     "it came again, and what was broken meanwhile does not explain it",
     "repeated without a fault",
-    {
-      acks: [ack()],
-      arrivals: [arrival(), arrival({ at: t + 3 * second })],
-      faults: [fault({ leaves: ["break", "forget", "overlap", "refuse"] })],
-    },
+    again(3, during("break", "forget", "overlap", "refuse")),
   ],
   [
     "it came again, and the fault was before",
     "repeated without a fault",
-    {
-      acks: [ack()],
-      arrivals: [arrival(), arrival({ at: t + 3 * second })],
-      faults: [fault({ at: t - 9 * second, leaves: ["repeat"] })],
-    },
+    again(3, [fault({ at: t - 9 * second, leaves: ["repeat"] })]),
   ],
   [
     "it came again, and the fault was after",
     "repeated without a fault",
-    {
-      acks: [ack()],
-      arrivals: [arrival(), arrival({ at: t + 3 * second })],
-      faults: [fault({ at: t + 9 * second, leaves: ["repeat"] })],
-    },
+    again(3, [fault({ at: t + 9 * second, leaves: ["repeat"] })]),
   ],
   [
     "it came again, and the fault was later than its lease",
     "repeated without a fault",
-    {
-      acks: [ack()],
-      arrivals: [arrival(), arrival({ at: t + 60 * second })],
-      faults: [fault({ at: t + 40 * second, leaves: ["repeat"] })],
-    },
+    again(60, [fault({ at: t + 40 * second, leaves: ["repeat"] })]),
   ],
   [
     "a callback came again",
@@ -474,16 +434,9 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
   [
     "three ran at once, long after a process stood still",
     "more at once than the lane allows",
-    {
-      arrivals: inLane("pair-0", [0, 10, 20], 100),
-      faults: [fault({ at: t - 40 * second, until: t - 9 * second, leaves: ["overlap"] })],
-    },
+    threeAfterStill(9),
   ],
-  [
-    "a whole line went out at once",
-    "more in a time than the lane allows",
-    { arrivals: inLane("paced", every(1, 22), 1) },
-  ],
+  ["a whole line went out at once", "more in a time than the lane allows", { arrivals: wholeLine }],
   [
     "it went out a little too fast for long",
     "more in a time than the lane allows",
@@ -501,25 +454,18 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
   [
     "two messages live under one deduplication id",
     "two messages under one deduplication id",
-    {
-      acks: [ack({ kind: "deduplicated" }), ack({ kind: "deduplicated", id: "msg_2" })],
-      arrivals: [arrival(), arrival({ id: "msg_2" })],
-    },
+    underOneId("msg_1", "msg_2"),
   ],
   [
     "a second message lives under a deduplication id, and nobody knows of it",
     "two messages under one deduplication id",
-    {
-      acks: [ack({ kind: "deduplicated" })],
-      arrivals: [arrival(), arrival({ id: "msg_2" })],
-    },
+    underOneId("msg_1"),
   ],
   [
     "two messages live under one deduplication id, which was forgotten too late for that",
     "two messages under one deduplication id",
     {
-      acks: [ack({ kind: "deduplicated" }), ack({ kind: "deduplicated", id: "msg_2" })],
-      arrivals: [arrival(), arrival({ id: "msg_2" })],
+      ...underOneId("msg_1", "msg_2"),
       faults: [fault({ at: t + 5 * second, leaves: ["forget"] })],
     },
   ],
@@ -527,20 +473,17 @@ const broken: readonly [name: string, rule: string, history: Partial<History>][]
   [
     "a publish was refused, and what was broken does not explain it",
     "refused",
-    {
-      refusals: [refusal()],
-      faults: [fault({ leaves: ["refuse deduplicated", "break", "repeat"] })],
-    },
+    { refusals: [refusal()], faults: during("refuse deduplicated", "break", "repeat") },
   ],
   [
     "a publish was answered 500 while the store was away",
     "refused",
-    { refusals: [refusal({ status: 500 })], faults: [fault({ leaves: ["refuse", "break"] })] },
+    { refusals: [refusal({ status: 500 })], faults: during("refuse", "break") },
   ],
   [
     "a connection broke while the store was away",
     "refused",
-    { refusals: [refusal({ status: 0 })], faults: [fault({ leaves: ["refuse"] })] },
+    { refusals: [refusal({ status: 0 })], faults: during("refuse") },
   ],
 ];
 

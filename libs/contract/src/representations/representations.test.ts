@@ -205,10 +205,8 @@ describe("redaction", () => {
 
   it("hides the body and the named headers, whatever their case, and the callback's too", () => {
     const redaction = { body: true, headers: ["authorization", "x-secret"] };
-    const message = messageFixture(
-      { headers, body: bytes("secret") },
-      { ...everything, redaction },
-    );
+    const policy = { ...everything, redaction };
+    const message = messageFixture({ headers, body: bytes("secret") }, policy);
 
     expect(publishedJson(message, view)).toMatchObject({
       body: hidden("secret"),
@@ -449,32 +447,22 @@ describe("the read of a log entry", () => {
 describe("other answers", () => {
   const id = messageId("m");
   const url = "https://example.com";
+  const group = { tenant: tenantId("t"), name: "g", createdAt: 1, updatedAt: 2, version: 3 };
 
   it("of a publish say when it was a duplicate", () => {
     const first = { messageId: id, url, deduplicated: false };
 
-    expect(JSON.parse(publishResultText(first))).toEqual({ messageId: "m", url });
-    expect(JSON.parse(publishResultText({ ...first, deduplicated: true }))).toEqual({
-      messageId: "m",
-      url,
-      deduplicated: true,
-    });
+    const shown = (published: typeof first): unknown => JSON.parse(publishResultText(published));
+    const answer = { messageId: "m", url };
+    expect(shown(first)).toEqual(answer);
+    expect(shown({ ...first, deduplicated: true })).toEqual({ ...answer, deduplicated: true });
   });
 
   it("of a group list its endpoints in order, without names that they have not", () => {
-    const group = {
-      tenant: tenantId("t"),
-      name: "g",
-      createdAt: 1,
-      updatedAt: 2,
-      version: 3,
-      chunks: [groupChunkId("c")],
-      endpointCount: 2,
-    };
-
     const endpoints = endpointsText([{ url: "b", name: "n" }, { url: "a" }]);
 
-    expect(JSON.parse(groupOpening(group, sha256) + endpoints + groupClosing)).toEqual({
+    const whole = { ...group, chunks: [groupChunkId("c")], endpointCount: 2 };
+    expect(JSON.parse(groupOpening(whole, sha256) + endpoints + groupClosing)).toEqual({
       name: "g",
       createdAt: 1,
       updatedAt: 2,
@@ -489,7 +477,6 @@ describe("other answers", () => {
       ["Service-Forward-X-Shop", "north"],
       ["service-failure-callback-forward-x-pin", "17"],
     ] as const;
-    const group = { tenant: tenantId("t"), name: "g", createdAt: 1, updatedAt: 2, version: 3 };
     const whole = { ...group, chunks: [], endpointCount: 0, headers };
 
     const shown = JSON.parse(groupOpening(whole, sha256) + groupClosing) as object;

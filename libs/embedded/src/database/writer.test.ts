@@ -27,20 +27,13 @@ const put = (db: DatabaseSync, id: number) => (): number => {
   return id;
 };
 const ids = (db: DatabaseSync) =>
-  db
-    .prepare("SELECT id FROM notes ORDER BY id")
-    .all()
-    .map((row) => row["id"]);
+  Array.from(db.prepare("SELECT id FROM notes ORDER BY id").all(), ({ id }) => id);
 const outcomes = async (promises: readonly Promise<unknown>[]) =>
   (await Promise.allSettled(promises)).map((settled) =>
     settled.status === "fulfilled" ? settled.value : codeOf(settled.reason),
   );
 const codeOf = (reason: unknown): unknown =>
-  Error.isError(reason) && "code" in reason
-    ? reason.code
-    : Error.isError(reason)
-      ? reason.message
-      : reason;
+  Error.isError(reason) ? ("code" in reason ? reason.code : reason.message) : reason;
 
 describe("group commit", () => {
   it("a hundred writes of one turn are one commit", async () => {
@@ -55,9 +48,8 @@ describe("group commit", () => {
     const { db, writer, put } = open();
     const seen: boolean[] = [];
 
-    await writer
-      .write(put(1), "accepted")
-      .then(() => seen.push(db.isTransaction, writer.commits === 1));
+    const written = writer.write(put(1), "accepted");
+    await written.then(() => seen.push(db.isTransaction, writer.commits === 1));
 
     expect(seen).toEqual([false, true]);
   });

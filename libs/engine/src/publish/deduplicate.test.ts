@@ -7,11 +7,10 @@ import {
   limits,
   messageId,
   type MessageId,
-  parentOf,
   type PublishCommand,
   queueId,
 } from "@posthaste/domain";
-import { type Records, StoreError, type TokenStore, type FanOuts } from "@posthaste/ports";
+import { type Records, StoreError, type TokenStore } from "@posthaste/ports";
 import {
   aCommand,
   aKey,
@@ -21,61 +20,23 @@ import {
   aTenant,
   seededRandom,
 } from "@posthaste/testing";
-import { type Published } from "./accept.ts";
-import { childrenIn, listen, open, type Ports, read, rest } from "../opened.fixture.ts";
+import { listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { cancelMatching } from "../bulk/cancel-matching.ts";
 import { cancelMessages } from "../bulk/cancel.ts";
 import { endQueue, makeQueues } from "../lanes/queues.ts";
 import { putSchedule } from "../schedules/change.ts";
 import { confirmKeys } from "./deduplicate.ts";
+import {
+  claimAndDie,
+  counting,
+  once,
+  publishOnce,
+  publishToGroup,
+  toGroup,
+  withTokens,
+} from "./deduplicate.fixture.ts";
 import { publish, publishMany } from "./intake.ts";
-import { addToGroup, removeFromGroup } from "./url-groups.ts";
-
-const once = (id = "a"): PublishCommand => aCommand({ deduplication: { kind: "explicit", id } });
-const toGroup = (id = "a"): PublishCommand => ({
-  ...once(id),
-  destination: { kind: "group", name: "g" },
-});
-
-async function publishOnce(ports: Ports, command = once()): Promise<Published> {
-  const answer = await publish(ports, command);
-  if (isFault(answer) || !("messageId" in answer)) throw new Error("one publish, one answer");
-  return answer;
-}
-
-async function publishToGroup(ports: Ports, command = toGroup()): Promise<readonly Published[]> {
-  const answer = await publish(ports, command);
-  if (isFault(answer) || "messageId" in answer)
-    throw new Error("a group publish has one answer per endpoint");
-  return childrenIn(ports, answer);
-}
-
-const withTokens = (ports: Ports, tokens: Partial<TokenStore>): Ports => ({
-  ...ports,
-  tokens: { ...ports.tokens, ...tokens },
-});
-
-function counting(ports: Ports): { ports: Ports; inserted: MessageId[] } {
-  const inserted: MessageId[] = [];
-  const insert: Records["insert"] = (inserts, intake) => {
-    inserted.push(...inserts.map(({ record }) => record.message.id));
-    return ports.records.insert(inserts, intake);
-  };
-  const insertFanOut: FanOuts["insert"] = (fanOut, ...rest) => {
-    inserted.push(fanOut.id);
-    return ports.fanOuts.insert(fanOut, ...rest);
-  };
-  const records = { ...ports.records, insert };
-  const fanOuts = { ...ports.fanOuts, insert: insertFanOut };
-  return { ports: { ...ports, records, fanOuts }, inserted };
-}
-
-/** Makes a publish that claims its key and then dies. Returns its id. */
-async function claimAndDie(ports: Ports, id = "a"): Promise<MessageId> {
-  const messageId = ports.ids.next();
-  await ports.tokens.claim([{ key: aKey(id), id: messageId }]);
-  return messageId;
-}
+import { addToGroup } from "./url-groups.ts";
 
 describe("deduplication", () => {
   it("accepts the first message with an id, and answers the next with the first id for ten minutes", async () => {
@@ -343,164 +304,6 @@ describe("keys whose confirmation has failed", () => {
     await later();
 
     expect(confirmed.slice(before)).toEqual([entriesMax]);
-  });
-});
-
-describe("deduplication of a group publish", () => {
-  const plan = defaultPlan;
-
-  it("finds each endpoint new or a duplicate on its own", async () => {
-    const ports = open();
-    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(0), anEndpoint(1)], plan);
-    const first = await publishToGroup(ports);
-    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(2)], plan);
-
-    const second = await publishToGroup(ports);
-
-    expect(second.map(({ deduplicated }) => deduplicated)).toEqual([true, true, false]);
-    expect(second.slice(0, 2).map(({ messageId }) => messageId)).toEqual(
-      first.map(({ messageId }) => messageId),
-    );
-  });
-
-  it("makes no parent when all endpoints are duplicates", async () => {
-    const { ports, inserted } = counting(open());
-    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(0), anEndpoint(1)], plan);
-    await publishToGroup(ports);
-
-    const second = await publishToGroup(ports);
-
-    expect(second.every(({ deduplicated }) => deduplicated)).toBe(true);
-    expect(inserted).toHaveLength(1);
-  });
-
-  const idsOf = (published: readonly Published[]): readonly MessageId[] =>
-    published.map(({ messageId }) => messageId);
-  const areDuplicates = (published: readonly Published[]): readonly boolean[] =>
-    published.map(({ deduplicated }) => deduplicated);
-
-  async function openWithGroup(endpoints: number): Promise<ReturnType<typeof counting>> {
-    const counted = counting(open());
-    const all = Array.from({ length: endpoints }, (_, i) => anEndpoint(i));
-    await addToGroup(counted.ports.groups, aTenant, "g", all, plan);
-    return counted;
-  }
-
-  /** Returns ports in which a publish dies before or after its insert. An insert that was not made may be let go later. */
-  function dying(ports: Ports, when: "before" | "after"): { ports: Ports; goOn: () => void } {
-    const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
-    const insert: FanOuts["insert"] = async (fanOut) => {
-      if (when === "before") {
-        await gone;
-        return ports.fanOuts.insert(fanOut, "new");
-      }
-      await ports.fanOuts.insert(fanOut, "new");
-      throw new StoreError("unavailable", "the answer was lost");
-    };
-    return { ports: { ...ports, fanOuts: { ...ports.fanOuts, insert } }, goOn };
-  }
-
-  async function repeat(ports: Ports): Promise<readonly Published[]> {
-    const publishing = publishToGroup(ports);
-    await ports.clock.advance(1_000);
-    return publishing;
-  }
-
-  it("takes over a publish that died before its insert, also minutes later: both make the same children", async () => {
-    const { ports, inserted } = await openWithGroup(3);
-    const first = dying(ports, "before");
-    const publishing = publishToGroup(first.ports);
-    await ports.clock.advance(5 * 60_000);
-
-    const second = await repeat(ports);
-    first.goOn();
-    const late = await publishing;
-
-    expect(areDuplicates(second)).toEqual([false, false, false]);
-    expect(idsOf(late)).toEqual(idsOf(second));
-    expect(areDuplicates(late)).toEqual([true, true, true]);
-    expect(new Set(inserted).size).toBe(1);
-  });
-
-  it("finds the children of one whose reply was lost, also minutes later, and makes no others", async () => {
-    const { ports, inserted } = await openWithGroup(3);
-    await expect(publishToGroup(dying(ports, "after").ports)).rejects.toThrow("lost");
-    await ports.clock.advance(5 * 60_000);
-
-    const second = await repeat(ports);
-    const third = await publishToGroup(ports);
-
-    expect(areDuplicates(second)).toEqual([true, true, true]);
-    expect(idsOf(third)).toEqual(idsOf(second));
-    expect(new Set(inserted).size).toBe(1);
-  });
-
-  it("gives endpoints that have joined since a parent of their own", async () => {
-    const { ports, inserted } = await openWithGroup(2);
-    await expect(publishToGroup(dying(ports, "after").ports)).rejects.toThrow("lost");
-    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(2)], plan);
-
-    const second = await repeat(ports);
-
-    expect(areDuplicates(second)).toEqual([true, true, false]);
-    expect(new Set(inserted).size).toBe(2);
-    const parents = idsOf(second).map((id) => parentOf(id)?.parent);
-    expect(new Set(parents).size).toBe(2);
-    const [own] = await ports.fanOuts.get(aTenant, [parents[2] ?? messageId("")]);
-    expect(own?.skipped).toEqual([0, 1]);
-  });
-
-  it("answers with the children that were named when others have left the group since, if their parent is there", async () => {
-    const { ports } = await openWithGroup(2);
-    await expect(publishToGroup(dying(ports, "after").ports)).rejects.toThrow("lost");
-    await removeFromGroup(ports.groups, aTenant, "g", [{ url: anEndpoint(0).url }]);
-
-    const [second] = await repeat(ports);
-
-    expect(second).toMatchObject({ url: anEndpoint(1).url, deduplicated: true });
-    expect(second && parentOf(second.messageId)?.index).toBe(1);
-  });
-
-  it("has to be repeated when others have left the group since, and their parent is not there", async () => {
-    const { ports, inserted } = await openWithGroup(2);
-    void publish(dying(ports, "before").ports, toGroup());
-    await rest(ports);
-    await removeFromGroup(ports.groups, aTenant, "g", [{ url: anEndpoint(0).url }]);
-
-    const publishing = publish(ports, toGroup());
-    await ports.clock.advance(1_000);
-
-    expect(await publishing).toMatchObject({ fault: "outcome_unknown" });
-    expect(inserted).toEqual([]);
-  });
-
-  it("must be repeated if it was taken over without endpoints that have left the group since", async () => {
-    const { ports } = await openWithGroup(2);
-    const first = dying(ports, "before");
-    const publishing = publish(first.ports, toGroup());
-    await rest(ports);
-    await removeFromGroup(ports.groups, aTenant, "g", [{ url: anEndpoint(1).url }]);
-
-    const second = await repeat(ports);
-    first.goOn();
-
-    expect(areDuplicates(second)).toEqual([false]);
-    expect(await publishing).toMatchObject({ fault: "outcome_unknown" });
-  });
-
-  it("is a different message from the same deduplication id to a URL or to another group", async () => {
-    const ports = open();
-    await addToGroup(ports.groups, aTenant, "g", [anEndpoint(0)], plan);
-    await addToGroup(ports.groups, aTenant, "h", [anEndpoint(0)], plan);
-
-    await publishOnce(ports);
-    await publishToGroup(ports);
-    const [other] = await publishToGroup(ports, {
-      ...toGroup(),
-      destination: { kind: "group", name: "h" },
-    });
-
-    expect(other?.deduplicated).toBe(false);
   });
 });
 

@@ -45,11 +45,12 @@ async function opened(policy = aPolicy({ failureCallback })) {
     if (!record) throw new Error(`${id} is not there`);
     return record.message;
   };
-  const told = () => read(ports, { id: runMessageId(root, "f"), tenant: aTenant });
+  const partOf = (part: string) => read(ports, { id: runMessageId(root, part), tenant: aTenant });
   return {
     ports,
     messageOf,
-    told,
+    told: () => partOf("f"),
+    stateOf: async (part: string) => (await partOf(part))?.state.kind,
     step: (n: number) => appendSteps(ports, [aStepCommand(result(n))]),
   };
 }
@@ -101,18 +102,13 @@ describe("a run that returns", () => {
   });
 
   it("leaves nothing that waits for its time", async () => {
-    const { ports, step } = await opened();
+    const { ports, stateOf, step } = await opened();
     await step(1);
     const sleeps = [2, 3].map((n) => ({
       ...aStepCommand({ role: "plan", step: n }),
       postponement: { kind: "delay", delayMs: n * 86_400_000 } as const,
     }));
     await appendSteps(ports, sleeps);
-    const { root } = await current(ports);
-    const stateOf = async (part: string) => {
-      const record = await read(ports, { id: runMessageId(root, part), tenant: aTenant });
-      return record?.state.kind;
-    };
     expect([await stateOf("p2"), await stateOf("p3")]).toEqual(["held", "held"]);
 
     await finishRun(ports, address, payload);
@@ -125,22 +121,12 @@ describe("a run that returns", () => {
   it("leaves nothing in the line of its flow key, which may be paused, and gives back the slot that it had", async () => {
     const ports = open();
     const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
-    const run = {
-      kind: "start",
-      id: aRunId,
-      features: ["WF_TriggerOnConfig"],
-      headers: [],
-    } as const;
+    const features = ["WF_TriggerOnConfig"] as const;
+    const run = { kind: "start", id: aRunId, features, headers: [] } as const;
     await startRun(ports, aStartCommand({ run, policy: aPolicy({ flow }) }));
-    await appendSteps(
-      ports,
-      [1, 2].map((step) => aStepCommand({ role: "plan", step })),
-    );
-    await appendSteps(
-      ports,
-      [1, 2].map((step) => aStepCommand({ role: "result", step })),
-    );
-    await appendSteps(ports, [aStepCommand({ role: "result", step: 3 })]);
+    for (const role of ["plan", "result"] as const)
+      await appendSteps(ports, [aStepCommand({ role, step: 1 }), aStepCommand({ role, step: 2 })]);
+    await appendSteps(ports, [aStepCommand(result(3))]);
     const inLine = async () => (await ports.flowLanes.heads(aFlow, 10)).length;
     expect(await inLine()).toBe(6);
     const released: string[] = [];
@@ -162,22 +148,19 @@ describe("a run that returns", () => {
   });
 
   it("is rung half a minute later, should its process have left something, and then no more", async () => {
-    const { ports, step } = await opened();
+    const { ports, stateOf, step } = await opened();
     await step(1);
     const never: typeof ports.records.drop = () =>
       Promise.reject(new Error("the process has ended"));
     const dying = { ...ports, records: { ...ports.records, drop: never } };
     await endRun(dying, address);
-    const left = async () =>
-      (await read(ports, { id: runMessageId((await current(ports)).root, "s1"), tenant: aTenant }))
-        ?.state.kind;
-    expect(await left()).toBe("due");
+    expect(await stateOf("s1")).toBe("due");
 
     await ports.clock.advance(limits.ringAheadMs);
     const { rung } = await ports.alarms.ring(allShards, 10, ["run"]);
     for (const each of rung) if (each.kind === "run") await ringRun(ports, each.run);
 
-    expect(await left()).toBe("canceled");
+    expect(await stateOf("s1")).toBe("canceled");
     expect((await current(ports)).state).not.toHaveProperty("dropBy");
     await ports.clock.advance(10 * limits.ringAheadMs);
     expect((await ports.alarms.ring(allShards, 10, ["run"])).rung).toEqual([]);
@@ -441,7 +424,7 @@ describe("a failure function", () => {
     const opening = await opened();
     const { messageOf, ports } = opening;
     await failDelivered(ports, await messageOf(), failed(ports));
-    const functionOf = async () => stateOf(await current(ports)).failure.function;
+    const functionOf = async () => failureOf(await current(ports)).function;
     return { ...opening, functionOf };
   }
 
@@ -509,8 +492,8 @@ describe("a failure function", () => {
   });
 });
 
-function stateOf(run: Pick<Run, "state"> | undefined) {
+function failureOf(run: Pick<Run, "state"> | undefined) {
   const state = run?.state;
   if (state?.kind !== "failed") throw new Error(`the run is ${state?.kind}`);
-  return state;
+  return state.failure;
 }

@@ -102,51 +102,18 @@ export function modelBackend(world: World): Backend {
 }
 
 export function embeddedBackend(world: World): Backend {
-  const log = recordingLog(false);
-  const {
-    records,
-    keptBodies,
-    alarms,
-    flowLanes,
-    queues,
-    fanOuts,
-    bulkActions,
-    runs,
-    runLog,
-    tokens,
-    deadLetters,
-    groups,
-    schedules,
-    ids,
-    messageLog,
-    close,
-  } = openEmbedded({
+  const store = openEmbedded({
     dataDir: ":memory:",
     clock: world.storeClock(),
     random: seededRandom(world.chanceOf().integer(0, 0xffff_ffff)),
-    log,
+    log: recordingLog(false),
     // A transaction contains everything that has gathered since the last one.
     schedule: (task) => world.after(1, task),
   });
   return {
-    records,
-    keptBodies,
-    alarms,
-    flowLanes,
-    queues,
-    fanOuts,
-    bulkActions,
-    runs,
-    runLog,
-    tokens,
-    deadLetters,
-    messageLog,
-    groups,
-    schedules,
+    ...store,
     roster: modelRoster(() => world.now),
-    ids,
-    statesOf: (tenant, id) => statesIn(messageLog, tenant, id),
-    close,
+    statesOf: (tenant, id) => statesIn(store.messageLog, tenant, id),
   };
 }
 

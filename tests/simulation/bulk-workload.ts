@@ -4,16 +4,14 @@
  */
 import { type PublishCommand, type TenantId } from "@posthaste/domain";
 import { aTenant, type Dice } from "@posthaste/testing";
-import { type Gateway } from "./gateway.ts";
+import { type UntilDone } from "./clients.ts";
 import { type BulkCancel } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
-
-type Ask = <T>(ask: (gateway: Gateway) => Promise<T>) => Promise<T>;
 
 export type BulkWorkload = {
   /** Returns the publish, perhaps with the label. */
   draw(command: PublishCommand): PublishCommand;
-  start(spanMs: number, ask: Ask): void;
+  start(spanMs: number, untilDone: UntilDone): void;
 };
 
 export const bulkTenant: TenantId = aTenant;
@@ -26,10 +24,10 @@ export function bulkWorkload(
 ): BulkWorkload {
   const isOn = chance.chance(0.25) || always;
 
-  const cancelAll = async (ask: Ask): Promise<void> => {
+  const cancelAll = async (untilDone: UntilDone): Promise<void> => {
     const askedAt = world.now;
     const isAsync = chance.chance(0.5);
-    const id = await ask((gateway) => gateway.cancelLabel(bulkTenant, bulkLabel, isAsync));
+    const id = await untilDone((gateway) => gateway.cancelLabel(bulkTenant, bulkLabel, isAsync));
     const cancel: BulkCancel = { id, askedAt, acceptedAt: world.now, endedAt: undefined };
     history.bulkCancels.push(cancel);
     history.count("bulk");
@@ -37,7 +35,8 @@ export function bulkWorkload(
     // Ends: each action completes once the troubles are over, or the seed fails.
     while (cancel.endedAt === undefined) {
       await world.wait(1_000);
-      if (await ask((gateway) => gateway.hasEnded(bulkTenant, id))) cancel.endedAt = world.now;
+      if (await untilDone((gateway) => gateway.hasEnded(bulkTenant, id)))
+        cancel.endedAt = world.now;
     }
     world.trace(`bulk action ${id} has ended`);
   };
@@ -47,10 +46,10 @@ export function bulkWorkload(
       isOn && command.tenant === bulkTenant && chance.chance(0.5)
         ? { ...command, policy: { ...command.policy, labels: [bulkLabel] } }
         : command,
-    start: (spanMs, ask) => {
+    start: (spanMs, untilDone) => {
       if (!isOn) return;
       for (let nth = chance.integer(1, 2); nth > 0; nth--)
-        world.after(chance.integer(spanMs / 4, spanMs), () => void cancelAll(ask));
+        world.after(chance.integer(spanMs / 4, spanMs), () => void cancelAll(untilDone));
     },
   };
 }

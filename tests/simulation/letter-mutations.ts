@@ -1,20 +1,18 @@
 /** Planted bugs about retried dead letters and batches, see mutations.ts. */
-import { type Mutation, otherwise, withDeadLetters, withRecords } from "./mutate.ts";
+import { type Mutation, withPort } from "./mutate.ts";
 
 export const letterMutations: readonly Mutation[] = [
   {
     name: "a retried letter under the id of its retry",
     shownBy: "deadLetters",
-    change: (ports) => ({
-      ...ports,
-      ids: otherwise(ports.ids, { positionAt: () => ports.ids.positionAt(ports.clock.now()) }),
-    }),
+    change: (ports) =>
+      withPort(ports, "ids", { positionAt: () => ports.ids.positionAt(ports.clock.now()) }),
   },
   {
     name: "a letter that goes before its message is made",
     shownBy: "deadLetters",
     change: (ports) =>
-      withDeadLetters(ports, {
+      withPort(ports, "deadLetters", {
         list: async (tenant, filter, page) => {
           const found = await ports.deadLetters.list(tenant, filter, page);
           // Letters that are read whole and by their ids are about to be retried.
@@ -31,7 +29,7 @@ export const letterMutations: readonly Mutation[] = [
     name: "a batch of which the end is said and not stored",
     shownBy: "deadLetters",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         insert: async (inserts, intake) => {
           const stored = inserts.slice(0, Math.ceil(inserts.length / 2));
           await ports.records.insert(stored, intake);
@@ -43,7 +41,7 @@ export const letterMutations: readonly Mutation[] = [
     name: "a batch stored in another order",
     shownBy: "deadLetters",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         insert: async (inserts, intake) =>
           (await ports.records.insert(inserts.toReversed(), intake)).toReversed(),
       }),

@@ -4,8 +4,8 @@
  */
 import { type DlqId, isFault, type PublishCommand } from "@posthaste/domain";
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
+import { answered, anyOf, type Gateways } from "./clients.ts";
 import { type Gateway } from "./gateway.ts";
-import { answered } from "./world/answered.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
 import { type Batch, type LetterRetry, opOf, type Publication } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
@@ -13,7 +13,7 @@ import { type Environment } from "./world/node.ts";
 export type LetterWorkload = {
   /** When the last letters are retried, since the beginning. */
   readonly lastAtMs: number;
-  start(gateways: () => readonly Gateway[]): void;
+  start(gateways: Gateways): void;
 };
 
 /** Far above the numbers of other publishes. */
@@ -34,9 +34,6 @@ export function letterWorkload(
 ): LetterWorkload {
   const isOn = chance.chance(share);
   let ops = 0;
-
-  const oneOf = (gateways: readonly Gateway[]): Gateway | undefined =>
-    gateways[chance.integer(0, Math.max(0, gateways.length - 1))];
 
   const draw = (): Publication => {
     const op = opsFrom + ops++;
@@ -79,8 +76,8 @@ export function letterWorkload(
     history.count("batched", batch.items.length);
   };
 
-  const retrySome = async (gateways: () => readonly Gateway[]): Promise<void> => {
-    const gateway = oneOf(gateways());
+  const retrySome = async (gateways: Gateways): Promise<void> => {
+    const gateway = anyOf(chance, gateways());
     const letters = gateway && (await answered(world, clientTimeoutMs, gateway.letters(aTenant)));
     const own = (letters ?? []).filter(({ message }) => opOf(message) >= opsFrom);
     const chosen = own.filter(() => chance.chance(0.5));
@@ -91,14 +88,11 @@ export function letterWorkload(
     await Promise.all(retries.map((each) => retryUntilKnown(each, gateways)));
   };
 
-  const retryUntilKnown = async (
-    letters: readonly DlqId[],
-    gateways: () => readonly Gateway[],
-  ): Promise<void> => {
+  const retryUntilKnown = async (letters: readonly DlqId[], gateways: Gateways): Promise<void> => {
     const retry: LetterRetry = { letters, made: [], endedAt: undefined };
     history.letterRetries.push(retry);
     for (let tries = 0; tries < triesMax; tries++) {
-      const gateway = oneOf(gateways());
+      const gateway = anyOf(chance, gateways());
       const asked = gateway?.retryLetters(aTenant, letters);
       const made = asked && (await answered(world, clientTimeoutMs, asked));
       // A missing letter was taken by another retry, or by an earlier one of this client.
@@ -118,7 +112,7 @@ export function letterWorkload(
     start: (gateways) => {
       if (!isOn) return;
       for (let nth = chance.integer(3, 8); nth > 0; nth--)
-        world.after(chance.integer(0, spanMs), () => void publishBatch(oneOf(gateways())));
+        world.after(chance.integer(0, spanMs), () => void publishBatch(anyOf(chance, gateways())));
       for (let nth = chance.integer(4, 12); nth > 0; nth--)
         world.after(chance.integer(spanMs / 4, lastAtMs), () => void retrySome(gateways));
     },

@@ -3,18 +3,7 @@ import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
 import { type DelivererPorts } from "@posthaste/deliverer";
 import { isIn, type Message, type MessageId } from "@posthaste/domain";
 import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
-import {
-  type Alarms,
-  type BulkActions,
-  type DeadLetters,
-  type FlowLanes,
-  type Queues,
-  type Records,
-  type Roster,
-  type RunStore,
-  type Schedules,
-  type TokenStore,
-} from "@posthaste/ports";
+import { type Records, type Roster } from "@posthaste/ports";
 import { type SchedulerPorts } from "@posthaste/scheduler";
 import { type WorkflowLogPorts } from "@posthaste/workflow-log";
 import { type Model } from "./backend.ts";
@@ -51,13 +40,18 @@ export const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
     get: (target, property): unknown => Reflect.get(property in other ? other : target, property),
   });
 
-export const withRecords = (ports: NodePorts, other: Partial<Records>): NodePorts => ({
-  ...ports,
-  records: otherwise(ports.records, other),
-});
+/** Returns the ports with some operations of one of them replaced. */
+export function withPort<K extends keyof NodePorts>(
+  ports: NodePorts,
+  name: K,
+  other: Partial<NonNullable<NodePorts[K]>>,
+): NodePorts {
+  const port = ports[name];
+  return typeof port === "object" ? { ...ports, [name]: otherwise<object>(port, other) } : ports;
+}
 
 export const inserting = (ports: NodePorts, change: (record: Inserted) => Inserted): NodePorts =>
-  withRecords(ports, {
+  withPort(ports, "records", {
     insert: (inserts, intake) =>
       ports.records.insert(
         inserts.map(({ record, ...rest }) => ({ ...rest, record: change(record) })),
@@ -86,43 +80,3 @@ export const dueAtOnce =
         ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
         : record,
     );
-
-export const withAlarms = (ports: NodePorts, other: Partial<Alarms>): NodePorts => ({
-  ...ports,
-  alarms: otherwise(ports.alarms, other),
-});
-
-export const withFlowLanes = (ports: NodePorts, other: Partial<FlowLanes>): NodePorts => ({
-  ...ports,
-  flowLanes: otherwise(ports.flowLanes, other),
-});
-
-export const withDeadLetters = (ports: NodePorts, other: Partial<DeadLetters>): NodePorts => ({
-  ...ports,
-  deadLetters: otherwise(ports.deadLetters, other),
-});
-
-export const withQueues = (ports: NodePorts, other: Partial<Queues>): NodePorts => ({
-  ...ports,
-  queues: otherwise(ports.queues, other),
-});
-
-export const withSchedules = (ports: NodePorts, other: Partial<Schedules>): NodePorts => ({
-  ...ports,
-  schedules: otherwise(ports.schedules, other),
-});
-
-export const withBulkActions = (ports: NodePorts, other: Partial<BulkActions>): NodePorts => ({
-  ...ports,
-  bulkActions: otherwise(ports.bulkActions, other),
-});
-
-export const withRuns = (ports: NodePorts, other: Partial<RunStore>): NodePorts => ({
-  ...ports,
-  runs: otherwise(ports.runs, other),
-});
-
-export const withTokens = (ports: NodePorts, other: Partial<TokenStore>): NodePorts => ({
-  ...ports,
-  tokens: otherwise(ports.tokens, other),
-});

@@ -12,18 +12,7 @@ import {
 } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { byKind } from "@posthaste/testing";
-import {
-  type Mutation,
-  dueAtOnce,
-  inserting,
-  insertingAs,
-  otherwise,
-  withAlarms,
-  withBulkActions,
-  withFlowLanes,
-  withRecords,
-  withTokens,
-} from "./mutate.ts";
+import { type Mutation, dueAtOnce, inserting, insertingAs, withPort } from "./mutate.ts";
 import { namingMutations } from "./naming-mutations.ts";
 import { queueMutations } from "./queue-mutations.ts";
 import { runMutations } from "./runs/mutations.ts";
@@ -36,7 +25,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "acknowledged before the insert has resolved",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         insert: async (inserts, intake) => {
           void ports.records.insert(inserts, intake).catch(() => undefined);
           return inserts.map(() => "inserted");
@@ -45,32 +34,30 @@ export const messageMutations: readonly Mutation[] = [
   },
   {
     name: "the lease never renewed",
-    change: (ports) => withRecords(ports, { renew: async () => [] }),
+    change: (ports) => withPort(ports, "records", { renew: async () => [] }),
   },
   {
     name: "a wake that brings no source forward",
-    change: (ports) => ({
-      ...ports,
-      bus: otherwise(ports.bus, {
+    change: (ports) =>
+      withPort(ports, "bus", {
         subscribe: (topic, group, handle, options) => {
           const unlessAlarm: typeof handle = (events) =>
             handle(events.filter((event) => !("source" in event)));
           return ports.bus.subscribe(topic, group, unlessAlarm, options);
         },
       }),
-    }),
   },
   {
     name: "the lane's alarm forgotten",
     change: (ports) =>
-      withFlowLanes(ports, {
+      withPort(ports, "flowLanes", {
         rest: (lane, seq, _wakeAt, window) => ports.flowLanes.rest(lane, seq, undefined, window),
       }),
   },
   {
     name: "granted although the lane is paused",
     change: (ports) =>
-      withFlowLanes(ports, {
+      withPort(ports, "flowLanes", {
         rows: async (ids) =>
           (await ports.flowLanes.rows(ids)).map((row) => ({ ...row, paused: false })),
       }),
@@ -78,7 +65,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "limits published although they are pinned",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         insert: async (inserts, intake) => {
           for (const { lane } of inserts.flatMap(({ record }) => flowsSetBy(record.message)))
             await ports.flowLanes.unpin(lane, { parallelism: true, rate: true });
@@ -89,7 +76,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "resumed without the lane's alarm",
     change: (ports) =>
-      withFlowLanes(ports, {
+      withPort(ports, "flowLanes", {
         resume: async (flow) => {
           await ports.flowLanes.resume(flow);
           const [row] = await ports.flowLanes.rows([flow.lane]);
@@ -99,9 +86,8 @@ export const messageMutations: readonly Mutation[] = [
   },
   {
     name: "the callback told before the dead letter is written",
-    change: (ports, _model, life) => ({
-      ...ports,
-      deadLetters: otherwise(ports.deadLetters, {
+    change: (ports, _model, life) =>
+      withPort(ports, "deadLetters", {
         insert: async (letters) => {
           life.clock.after(
             2_000,
@@ -109,12 +95,11 @@ export const messageMutations: readonly Mutation[] = [
           );
         },
       }),
-    }),
   },
   {
     name: "the outbox cleared before its items are safe",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         settle: async (settlements) => {
           const settled = await ports.records.settle(settlements);
           const items = settlements.flatMap(({ message, append }) =>
@@ -131,12 +116,13 @@ export const messageMutations: readonly Mutation[] = [
   },
   {
     name: "promoted without a slot",
-    change: (ports) => withTokens(ports, { acquire: async (_lane, ids) => ({ granted: ids }) }),
+    change: (ports) =>
+      withPort(ports, "tokens", { acquire: async (_lane, ids) => ({ granted: ids }) }),
   },
   {
     name: "the rate not counted",
     change: (ports) =>
-      withTokens(ports, {
+      withPort(ports, "tokens", {
         acquire: (lane, ids, { rate: _, ...limits }) => ports.tokens.acquire(lane, ids, limits),
       }),
   },
@@ -144,7 +130,7 @@ export const messageMutations: readonly Mutation[] = [
     name: "the deduplication key deleted when the insert fails",
     isRare: true,
     change: (ports, model) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         insert: async (inserts, intake) => {
           try {
             return await ports.records.insert(inserts, intake);
@@ -159,7 +145,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "the deduplication key confirmed before the insert",
     change: (ports) =>
-      withTokens(ports, {
+      withPort(ports, "tokens", {
         claim: async (entries) => {
           const windows = await ports.tokens.claim(entries);
           await ports.tokens.confirm(entries.filter((_, i) => windows[i]?.kind === "mine"));
@@ -170,7 +156,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "a failure of ours consumes a retry",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         settle: (settlements) =>
           ports.records.settle(
             settlements.map((each) =>
@@ -182,7 +168,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "the retry made at once",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         settle: (settlements) =>
           ports.records.settle(
             settlements.map((each) =>
@@ -200,7 +186,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "a delivery that its settler owed to the log and nothing tells",
     change: (ports, model) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         removeFinished: (...given) => {
           model.forgetLog();
           return ports.records.removeFinished(...given);
@@ -210,7 +196,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "the cancel said and not done",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         cancel: async (tenant, ids) => {
           const records = await ports.records.get(tenant, ids);
           return records.map((record) =>
@@ -224,7 +210,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "a lane put to rest whatever has come to it",
     change: (ports) =>
-      withFlowLanes(ports, {
+      withPort(ports, "flowLanes", {
         rest: async (lane, _seq, wakeAt, window) => {
           const [row] = await ports.flowLanes.rows([lane]);
           return ports.flowLanes.rest(lane, row?.seq ?? 0, wakeAt, window);
@@ -234,7 +220,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "the group expansion not resumable",
     change: (ports) =>
-      withAlarms(ports, {
+      withPort(ports, "alarms", {
         ring: async (...given) => {
           const rings = await ports.alarms.ring(...given);
           for (const { id, tenant } of byKind(rings).fanOuts) {
@@ -265,14 +251,14 @@ export const messageMutations: readonly Mutation[] = [
     // Either of the two alone is corrected by the second within ten seconds.
     name: "a lane restored without those who run in it, and no slot held on",
     change: (ports) =>
-      withTokens(withFlowLanes(ports, { slotHolders: async () => [] }), {
+      withPort(withPort(ports, "flowLanes", { slotHolders: async () => [] }), "tokens", {
         hold: async () => undefined,
       }),
   },
   {
     name: "a pending deduplication key taken for an accepted publish",
     change: (ports) =>
-      withTokens(ports, {
+      withPort(ports, "tokens", {
         claim: async (entries) =>
           (await ports.tokens.claim(entries)).map((window) =>
             window.kind === "pending" ? { kind: "done", id: window.id } : window,
@@ -282,19 +268,19 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "work that goes on counted as new on a full disk",
     change: (ports) =>
-      withRecords(ports, { insert: (inserts) => ports.records.insert(inserts, "new") }),
+      withPort(ports, "records", { insert: (inserts) => ports.records.insert(inserts, "new") }),
   },
   {
     name: "the key of what was cancelled kept",
     change: (ports) =>
-      withTokens(ports, {
+      withPort(ports, "tokens", {
         claim: (entries) => ports.tokens.claim(entries.map(({ instead: _, ...entry }) => entry)),
       }),
   },
   {
     name: "the key of what was done taken over",
     change: (ports) =>
-      withTokens(ports, {
+      withPort(ports, "tokens", {
         claim: async (entries) => {
           const windows = await ports.tokens.claim(entries);
           return ports.tokens.claim(
@@ -308,19 +294,17 @@ export const messageMutations: readonly Mutation[] = [
   },
   {
     name: "facts said and lost",
-    change: (ports) => ({
-      ...ports,
-      bus: otherwise(ports.bus, {
+    change: (ports) =>
+      withPort(ports, "bus", {
         publish: async (topic, events) =>
           topic === "message.settled" ? undefined : ports.bus.publish(topic, events),
       }),
-    }),
   },
   {
     name: "progress of a bulk action without its effects",
     shownBy: "bulkActions",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         cancel: async (tenant, ids) =>
           ids.length > 1 ? ids.map(() => ({ kind: "unknown" })) : ports.records.cancel(tenant, ids),
       }),
@@ -331,13 +315,13 @@ export const messageMutations: readonly Mutation[] = [
     shownBy: "bulkActions",
     change: (ports, _model, { clock }) => {
       const upTo = { id: messageId("msg_zzzzzzzzz"), at: Number.MAX_SAFE_INTEGER };
-      const slow = withRecords(ports, {
+      const slow = withPort(ports, "records", {
         matching: async (...given) => {
           await waitFor(clock, 20_000);
           return ports.records.matching(...given);
         },
       });
-      return withBulkActions(slow, {
+      return withPort(slow, "bulkActions", {
         add: (action, max) => ports.bulkActions.add({ ...action, upTo }, max),
       });
     },

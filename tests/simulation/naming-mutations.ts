@@ -3,14 +3,7 @@ import { type InState, isIn, limits, type Owner, owner } from "@posthaste/domain
 import { type FlowLanes, type Hint, type RosterEntry } from "@posthaste/ports";
 import { type Model } from "./backend.ts";
 import { type Life } from "./world/node.ts";
-import {
-  inserting,
-  type Mutation,
-  type NodePorts,
-  otherwise,
-  withFlowLanes,
-  withRecords,
-} from "./mutate.ts";
+import { inserting, type Mutation, type NodePorts, withPort } from "./mutate.ts";
 
 export const namingMutations: readonly Mutation[] = [
   {
@@ -49,7 +42,7 @@ export const namingMutations: readonly Mutation[] = [
   {
     name: "a renewal that says of every lease that it holds",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         renew: async (claims) => {
           await ports.records.renew(claims);
           return [];
@@ -59,28 +52,26 @@ export const namingMutations: readonly Mutation[] = [
   {
     name: "the roster never left",
     shownBy: "plainMessages",
-    change: (ports) => withRoster(ports, { leave: async () => undefined }),
+    change: (ports) => withPort(ports, "roster", { leave: async () => undefined }),
   },
   {
     name: "the subscription ended before the roster is left",
     shownBy: "plainMessages",
     change: (ports) => {
       const ends: (() => Promise<void>)[] = [];
-      const roster = ports.roster && {
-        ...ports.roster,
-        leave: async (by: Owner) => {
-          for (const end of ends) await end();
-          await ports.roster?.leave(by);
-        },
-      };
-      const bus = otherwise(ports.bus, {
+      const subscribing = withPort(ports, "bus", {
         subscribe: async (...given) => {
           const end = await ports.bus.subscribe(...given);
           ends.push(end);
           return end;
         },
       });
-      return { ...ports, bus, ...(roster && { roster }) };
+      return withPort(subscribing, "roster", {
+        leave: async (by) => {
+          for (const end of ends) await end();
+          await ports.roster?.leave(by);
+        },
+      });
     },
   },
   {
@@ -88,7 +79,7 @@ export const namingMutations: readonly Mutation[] = [
     shownBy: "plainMessages",
     change: (ports, model) => {
       const announced = announcedIn(model);
-      return withRoster(ports, {
+      return withPort(ports, "roster", {
         announce: async (entry) => {
           announced.set(entry.owner, { entry, at: 0 });
           await ports.roster?.announce(entry);
@@ -103,7 +94,7 @@ export const namingMutations: readonly Mutation[] = [
     shownBy: "plainMessages",
     change: (ports, model, { clock }) => {
       const announced = announcedIn(model);
-      return withRoster(ports, {
+      return withPort(ports, "roster", {
         announce: async (entry) => void announced.set(entry.owner, { entry, at: clock.now() }),
         leave: async (by) => void announced.delete(by),
         read: async () =>
@@ -117,13 +108,10 @@ export const namingMutations: readonly Mutation[] = [
     name: "the log told of a named message by its attempt alone",
     change: (ports, _, life) =>
       life.node.name.startsWith("deliverer")
-        ? {
-            ...ports,
-            bus: otherwise(ports.bus, {
-              publish: async (topic, events) =>
-                topic === "message.accepted" ? undefined : ports.bus.publish(topic, events),
-            }),
-          }
+        ? withPort(ports, "bus", {
+            publish: async (topic, events) =>
+              topic === "message.accepted" ? undefined : ports.bus.publish(topic, events),
+          })
         : ports,
   },
 ];
@@ -136,9 +124,8 @@ const withState = (record: Named, state: Partial<Named["state"]>): Named => ({
 });
 
 /** Changes the records in hints as a process receives them. */
-const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts => ({
-  ...ports,
-  bus: otherwise(ports.bus, {
+const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
+  withPort(ports, "bus", {
     subscribe: (topic, group, handle, options) =>
       ports.bus.subscribe(
         topic,
@@ -152,21 +139,12 @@ const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts 
           ),
         options,
       ),
-  }),
-});
+  });
 
 const insertingClaimed = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
   inserting(ports, (record) =>
     isIn(record, "claimed") && record.leaseLosses < 0 ? change(record) : record,
   );
-
-const withRoster = (
-  ports: NodePorts,
-  other: Partial<NonNullable<NodePorts["roster"]>>,
-): NodePorts => ({
-  ...ports,
-  ...(ports.roster && { roster: { ...ports.roster, ...other } }),
-});
 
 type Stamped = { readonly entry: RosterEntry; readonly at: number };
 type Announced = Map<Owner, Stamped>;
@@ -181,4 +159,4 @@ function announcedIn(model: Model): Announced {
 
 /** Replaces lane operations in gateways only: granters keep the real ones. */
 const asGateway = (ports: NodePorts, life: Life, other: Partial<FlowLanes>): NodePorts =>
-  life.node.name.startsWith("gateway") ? withFlowLanes(ports, other) : ports;
+  life.node.name.startsWith("gateway") ? withPort(ports, "flowLanes", other) : ports;

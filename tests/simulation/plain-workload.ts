@@ -4,8 +4,8 @@
  */
 import { type PublishCommand } from "@posthaste/domain";
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
+import { answered, anyOf } from "./clients.ts";
 import { type Composition } from "./composition.ts";
-import { answered } from "./world/answered.ts";
 import { urlOf } from "./world/destination.ts";
 import { type Environment, type SimulatedNode } from "./world/node.ts";
 
@@ -48,8 +48,7 @@ export function plainWorkload(
   };
 
   const publishOn = (composed: Composition): void => {
-    const open = composed.gateways();
-    const gateway = open[chance.integer(0, Math.max(0, open.length - 1))];
+    const gateway = anyOf(chance, composed.gateways());
     if (gateway) void answered(world, clientTimeoutMs, gateway.publish(draw()));
   };
 

@@ -1,15 +1,7 @@
 /** Planted bugs of queues (docs/design/queues). Some are halves of a write, which the store does for them. */
 import { isFinished, type MessageId, queueId, type QueueId } from "@posthaste/domain";
 import { type Model } from "./backend.ts";
-import {
-  dueAtOnce,
-  inserting,
-  type Mutation,
-  type NodePorts,
-  otherwise,
-  withQueues,
-  withRecords,
-} from "./mutate.ts";
+import { dueAtOnce, inserting, type Mutation, type NodePorts, withPort } from "./mutate.ts";
 
 const turnsOf = ({ inspect }: Model, queue: QueueId): readonly MessageId[] => [
   ...(inspect.queues.get(queue)?.turns.keys() ?? []),
@@ -31,14 +23,14 @@ const planted: readonly Mutation[] = [
   {
     name: "a pause of a queue that is said and not done",
     change: (ports) =>
-      withQueues(ports, {
+      withPort(ports, "queues", {
         put: async (change, max) =>
           change.paused ? { takenBack: [] } : ports.queues.put(change, max),
       }),
   },
   {
     name: "a deleted queue whose messages go on",
-    change: (ports) => withQueues(ports, { end: async () => [] }),
+    change: (ports) => withPort(ports, "queues", { end: async () => [] }),
   },
   {
     name: "a publish to a group that reserves no places in its queue",
@@ -58,7 +50,7 @@ const planted: readonly Mutation[] = [
   {
     name: "a queue resumed without its alarm",
     change: (ports, { queueHalves }) =>
-      withQueues(ports, {
+      withPort(ports, "queues", {
         resume: async (tenant, name) => {
           await ports.queues.resume(tenant, name);
           queueHalves.silence(queueId(tenant, name));
@@ -68,7 +60,7 @@ const planted: readonly Mutation[] = [
   {
     name: "a full queue that sleeps",
     change: (ports, model) =>
-      withQueues(ports, {
+      withPort(ports, "queues", {
         admit: async (queues, ending) => {
           const admitted = await ports.queues.admit(queues, ending);
           for (const queue of queues)
@@ -79,9 +71,8 @@ const planted: readonly Mutation[] = [
   },
   {
     name: "the last child of a group that wakes no queue",
-    change: (ports, { inspect, queueHalves }) => ({
-      ...ports,
-      fanOuts: otherwise(ports.fanOuts, {
+    change: (ports, { inspect, queueHalves }) =>
+      withPort(ports, "fanOuts", {
         advance: async (id, from, upTo, done) => {
           const isMine = await ports.fanOuts.advance(id, from, upTo, done);
           const queue = inspect.fanOuts.get(id)?.queue;
@@ -89,12 +80,11 @@ const planted: readonly Mutation[] = [
           return isMine;
         },
       }),
-    }),
   },
   {
     name: "a turn that ends with its message, whatever its callbacks do",
     change: (ports, { queueHalves }) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         settle: async (settlements) => {
           const settled = await ports.records.settle(settlements);
           for (const { message, next } of settlements)
@@ -106,7 +96,7 @@ const planted: readonly Mutation[] = [
   {
     name: "a resume that takes the turns that it gives",
     change: (ports, model) =>
-      withQueues(ports, {
+      withPort(ports, "queues", {
         resume: async (tenant, name) => {
           const queue = queueId(tenant, name);
           await ports.queues.resume(tenant, name);
@@ -126,7 +116,7 @@ const planted: readonly Mutation[] = [
   {
     name: "what came late to a deleted queue left there",
     change: (ports) =>
-      withQueues(ports, {
+      withPort(ports, "queues", {
         admit: async (queues, ending) =>
           (await ports.queues.admit(queues, ending)).map((each) => ({ ...each, ended: [] })),
         end: async (tenant, name) => {
@@ -138,7 +128,7 @@ const planted: readonly Mutation[] = [
   {
     name: "a deletion of a queue that takes what came later",
     change: (ports, { inspect }) =>
-      withQueues(ports, {
+      withPort(ports, "queues", {
         admit: async (queues, ending) =>
           (await ports.queues.admit(queues, ending)).map((each) => {
             const row = inspect.queues.get(each.queue);
@@ -152,7 +142,7 @@ const planted: readonly Mutation[] = [
 
 /** Gives a turn after the pause to the messages that were in this state before it. */
 const givenBehindPause = (ports: NodePorts, model: Model, kind: "held" | "due"): NodePorts =>
-  withQueues(ports, {
+  withPort(ports, "queues", {
     put: async (change, max) => {
       const held = turnsOf(model, queueId(change.tenant, change.name)).filter(
         (id) => model.inspect.records.get(id)?.state.kind === kind,

@@ -4,12 +4,10 @@
  */
 import { type PublishCommand, queueId, type TenantId } from "@posthaste/domain";
 import { anotherTenant, aTenant } from "@posthaste/testing";
-import { type Gateway } from "./gateway.ts";
+import { type UntilDone } from "./clients.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
 import { type QueuePausing } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
-
-type UntilDone = (ask: (gateway: Gateway) => Promise<void>) => Promise<void>;
 
 export type QueueWorkload = {
   draw(command: PublishCommand, op: number): PublishCommand;

@@ -8,14 +8,14 @@ import {
   type ScheduleId,
 } from "@posthaste/domain";
 import { type Schedules } from "@posthaste/ports";
-import { type Mutation, type NodePorts, insertingAs, withAlarms, withSchedules } from "./mutate.ts";
+import { type Mutation, type NodePorts, insertingAs, withPort } from "./mutate.ts";
 
 /** Replaces the write by which a scheduler begins a slot. */
 const withBeginnings = (
   ports: NodePorts,
   begun: (schedule: Schedule, cron: Cron, before: Schedule) => Schedule,
 ): NodePorts =>
-  withSchedules(ports, {
+  withPort(ports, "schedules", {
     move: async (schedules) => {
       const before = await ports.schedules.get(schedules);
       return ports.schedules.move(
@@ -36,7 +36,7 @@ const planted: readonly Mutation[] = [
     change: (ports) => {
       const underWay = new Map<string, number>();
       const keyOf = ({ tenant, id }: Parameters<Schedules["remove"]>[0]) => `${tenant}/${id}`;
-      return withSchedules(ports, {
+      return withPort(ports, "schedules", {
         move: (schedules) =>
           ports.schedules.move(
             schedules.map(({ pending, wakeAt: _, ...rest }) => {
@@ -81,7 +81,7 @@ const planted: readonly Mutation[] = [
   {
     name: "a slot under way that nothing completes",
     change: (ports) =>
-      withAlarms(ports, {
+      withPort(ports, "alarms", {
         ring: async (...given) => {
           const { rung, ...rest } = await ports.alarms.ring(...given);
           const left = rung.filter(
@@ -95,7 +95,7 @@ const planted: readonly Mutation[] = [
     name: "a schedule resumed where it was paused",
     change: (ports) => {
       const pausedAt = new Map<ScheduleId, number>();
-      return withSchedules(ports, {
+      return withPort(ports, "schedules", {
         put: async (schedule, intake) => {
           const { next: _, ...rest } = schedule;
           if (schedule.isPaused && schedule.next !== undefined)
@@ -110,13 +110,13 @@ const planted: readonly Mutation[] = [
   {
     name: "a pause of a schedule that is said and not done",
     change: (ports) =>
-      withSchedules(ports, {
+      withPort(ports, "schedules", {
         put: async (schedule, intake) => schedule.isPaused || ports.schedules.put(schedule, intake),
       }),
   },
   {
     name: "a removal of a schedule that is said and not done",
-    change: (ports) => withSchedules(ports, { remove: async () => undefined }),
+    change: (ports) => withPort(ports, "schedules", { remove: async () => undefined }),
   },
   {
     name: "the slot after the one that is due",

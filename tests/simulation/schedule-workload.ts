@@ -8,10 +8,9 @@ import { type ScheduleGiven } from "@posthaste/engine";
 import { type ScheduleKey } from "@posthaste/ports";
 import { aCommand, aCron, anotherTenant, aPolicy, aTenant, type Dice } from "@posthaste/testing";
 import { type Backend } from "./backend.ts";
+import { type Ask, askedOnce, type Gateways } from "./clients.ts";
 import { type Composition } from "./composition.ts";
-import { type Gateway } from "./gateway.ts";
 import { type Workload } from "./workload.ts";
-import { answered } from "./world/answered.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
 import { scheduleKeyText, type ScheduleRest } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
@@ -90,10 +89,10 @@ export function scheduleWorkload(
   };
 
   /** Returns the client of one schedule. `isClear`: no earlier change of it can still take effect. */
-  const clientOf = (key: ScheduleKey, gateways: () => readonly Gateway[]) => {
+  const clientOf = (key: ScheduleKey, gateways: Gateways) => {
     let isClear = true;
     let rest: ScheduleRest | undefined;
-    const ask = async (change: (gateway: Gateway) => Promise<void>, rests: boolean) => {
+    const ask = async (change: Ask<void>, rests: boolean) => {
       if (rest) rest.to = world.now;
       rest = undefined;
       while (!(await once(change))) {
@@ -104,13 +103,9 @@ export function scheduleWorkload(
       rest = { key: scheduleKeyText(key), from: world.now, to: Infinity };
       history.scheduleRests.push(rest);
     };
-    const once = async (change: (gateway: Gateway) => Promise<void>): Promise<boolean> => {
-      const up = gateways();
-      const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
-      if (!gateway) return false;
-      const asked = change(gateway).then(() => true);
-      return (await answered(world, clientTimeoutMs, asked)) ?? false;
-    };
+    const client = { world, chance, gateways, timeoutMs: clientTimeoutMs };
+    const once = async (change: Ask<void>): Promise<boolean> =>
+      (await askedOnce(client, change)) !== undefined;
     return {
       put: () => {
         const given = draw(key);
@@ -136,7 +131,7 @@ export function scheduleWorkload(
     await world.wait(slot - world.now + chance.integer(-10, 40));
   };
 
-  const live = async (key: ScheduleKey, gateways: () => readonly Gateway[]): Promise<void> => {
+  const live = async (key: ScheduleKey, gateways: Gateways): Promise<void> => {
     const client = clientOf(key, gateways);
     const goesOn = (): boolean => world.elapsed < lastAtMs;
     await world.wait(chance.integer(0, 30_000));

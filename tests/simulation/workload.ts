@@ -12,10 +12,9 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { aCommand, anotherTenant, aPolicy, aTenant, type Dice } from "@posthaste/testing";
-import { type Gateway } from "./gateway.ts";
 import { type BulkWorkload } from "./bulk-workload.ts";
+import { answered, anyOf, type Ask, type Gateways, untilAnswered } from "./clients.ts";
 import { queueWorkload } from "./queue-workload.ts";
-import { answered } from "./world/answered.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
 import { type Publication } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
@@ -30,7 +29,7 @@ export type Workload = {
     readonly endpoints: readonly { url: string; name?: string }[];
   }[];
   /** Puts all operations on the world's clock. */
-  start(gateways: () => readonly Gateway[]): void;
+  start(gateways: Gateways): void;
   /** The longest time that a message may take from its publish when nothing goes wrong. */
   readonly longestMs: number;
 };
@@ -106,11 +105,7 @@ export function workload(
     });
   };
 
-  const run = async (
-    command: PublishCommand,
-    op: number,
-    gateways: () => readonly Gateway[],
-  ): Promise<void> => {
+  const run = async (command: PublishCommand, op: number, gateways: Gateways): Promise<void> => {
     const publication: Publication = {
       op,
       command,
@@ -128,10 +123,7 @@ export function workload(
     publication.settledAt = world.now;
   };
 
-  const publishUntilKnown = async (
-    publication: Publication,
-    gateways: () => readonly Gateway[],
-  ): Promise<void> => {
+  const publishUntilKnown = async (publication: Publication, gateways: Gateways): Promise<void> => {
     for (let tries = 0; tries < triesMax; tries++) {
       const known = await publishOnce(publication, gateways);
       // Without a deduplication id a repeat would be another message, so such a client gives up.
@@ -146,10 +138,9 @@ export function workload(
 
   const publishOnce = async (
     publication: Publication,
-    gateways: () => readonly Gateway[],
+    gateways: Gateways,
   ): Promise<"acked" | "unknown" | "refused"> => {
-    const up = gateways();
-    const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
+    const gateway = anyOf(chance, gateways());
     if (!gateway) return "refused";
     const startedAt = world.now;
     publication.tries.push({ startedAt, gateway: gateway.node });
@@ -177,7 +168,7 @@ export function workload(
         deduplicated,
       })),
     });
-    const one = answers[chance.integer(0, Math.max(0, answers.length - 1))];
+    const one = anyOf(chance, answers);
     if (!one) return "acked";
     if (chance.chance(0.3)) void readBack(publication.command.tenant, one.messageId, gateways);
     if (chance.chance(0.12))
@@ -189,13 +180,8 @@ export function workload(
   };
 
   /** C16: the message is found through any gateway, at least until it may have been swept. */
-  const readBack = async (
-    tenant: TenantId,
-    id: MessageId,
-    gateways: () => readonly Gateway[],
-  ): Promise<void> => {
-    const up = gateways();
-    const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
+  const readBack = async (tenant: TenantId, id: MessageId, gateways: Gateways): Promise<void> => {
+    const gateway = anyOf(chance, gateways());
     if (!gateway) return;
     const acceptedAt = world.now;
     const answer = await answered(world, clientTimeoutMs, gateway.read(tenant, id));
@@ -208,13 +194,8 @@ export function workload(
       history.violate("C16", `${id} was accepted and is not found`);
   };
 
-  const cancel = async (
-    tenant: TenantId,
-    id: MessageId,
-    gateways: () => readonly Gateway[],
-  ): Promise<void> => {
-    const up = gateways();
-    const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
+  const cancel = async (tenant: TenantId, id: MessageId, gateways: Gateways): Promise<void> => {
+    const gateway = anyOf(chance, gateways());
     if (!gateway) return;
     history.askedCancels.add(id);
     const canceled = await answered(world, clientTimeoutMs, gateway.cancel(tenant, id));
@@ -227,7 +208,7 @@ export function workload(
   };
 
   /** Pauses one of six lanes; the n-th pause of a seed is of another lane than the one before. */
-  const pauseForAWhile = async (nth: number, gateways: () => readonly Gateway[]): Promise<void> => {
+  const pauseForAWhile = async (nth: number, gateways: Gateways): Promise<void> => {
     const tenant = pauses.pick(tenants);
     const { key } = keys[nth % keys.length] ?? keys[0];
     const lane = flowLaneId(tenant, key);
@@ -242,7 +223,7 @@ export function workload(
     world.trace(`${lane} is resumed`);
   };
 
-  const pinForAWhile = async (gateways: () => readonly Gateway[]): Promise<void> => {
+  const pinForAWhile = async (gateways: Gateways): Promise<void> => {
     const tenant = pauses.pick(tenants);
     const { key } = pauses.pick(keys);
     const lane = flowLaneId(tenant, key);
@@ -257,20 +238,8 @@ export function workload(
     world.trace(`${lane} is unpinned`);
   };
 
-  /** Ends when the troubles are over, at the latest. */
-  const untilDone = async <T>(
-    gateways: () => readonly Gateway[],
-    ask: (gateway: Gateway) => Promise<T>,
-  ): Promise<T> => {
-    for (;;) {
-      const up = gateways();
-      const gateway = up[pauses.integer(0, Math.max(0, up.length - 1))];
-      const asked = gateway && ask(gateway).then((value) => ({ value }));
-      const answer = asked && (await answered(world, clientTimeoutMs, asked));
-      if (answer) return answer.value;
-      await world.wait(1_000);
-    }
-  };
+  const untilDone = <T>(gateways: Gateways, ask: Ask<T>): Promise<T> =>
+    untilAnswered({ world, chance: pauses, gateways, timeoutMs: clientTimeoutMs }, ask);
 
   const lastAtMs = spanMs + (withSecondWindow ? 660_000 : 0);
   return {

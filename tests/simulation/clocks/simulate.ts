@@ -11,9 +11,9 @@ import { limits, type MessageId, type PublishCommand, skewMsMax } from "@posthas
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
 import { recordText } from "../checks/at-rest.ts";
 import { type Backend, embeddedBackend, modelBackend } from "../backend.ts";
+import { answered } from "../clients.ts";
 import { type Composition, composition, type Shape } from "../composition.ts";
 import { type Simulated, type SimulationOptions } from "../stage.ts";
-import { answered } from "../world/answered.ts";
 import { calm } from "../world/chaos.ts";
 import { destinations, type Manner, urlOf } from "../world/destination.ts";
 import { History } from "../world/history.ts";

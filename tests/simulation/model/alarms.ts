@@ -19,15 +19,18 @@ import {
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
 import { type Alarms, type Rung } from "@posthaste/ports";
+import { type ArmedRows } from "./armed-rows.ts";
 import { type ModelFlowLanes } from "./flow-lanes.ts";
 import { type ModelQueues } from "./queues.ts";
 import { type Rows } from "./rows.ts";
 
 /** Sources that ring by themselves, apart from records. */
-type SourceAlarms = {
-  readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
-  readonly next: (shards: readonly number[]) => number | undefined;
-};
+type SourceAlarms = Pick<ArmedRows<Rung>, "next" | "ring">;
+
+export const ringing = <R>(
+  { next, ring }: Pick<ArmedRows<R>, "next" | "ring">,
+  rungOf: (row: R) => Rung,
+): SourceAlarms => ({ next, ring: (...given) => ring(...given).map(rungOf) });
 
 export type Around = {
   readonly now: () => number;

@@ -1,34 +1,19 @@
 /** Bulk actions in memory. */
-import {
-  allShards,
-  type BulkAction,
-  bulkWorkText,
-  isKnownFormat,
-  isUnderWay,
-  limits,
-} from "@posthaste/domain";
+import { type BulkAction, bulkWorkText, isKnownFormat, isUnderWay } from "@posthaste/domain";
 import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
+import { armedRows, type ArmedRows, byAlarm } from "./armed-rows.ts";
 import { within } from "./page.ts";
 
-export type BulkActionModel = {
-  readonly port: BulkActions;
-  /** Moves the alarm of each due action ahead. */
-  readonly ring: (shards: readonly number[], limit: number) => readonly BulkAction[];
-  readonly next: (shards: readonly number[]) => number | undefined;
-  /** Lets the actions under way ring now. */
-  readonly reopen: () => void;
-};
+export type BulkActionModel = ArmedRows<BulkAction> & { readonly port: BulkActions };
 
 export function modelBulkActions(now: () => number): BulkActionModel {
   const actions = new Map<string, BulkAction>();
-  const armedIn = (shards: readonly number[]): readonly BulkAction[] =>
-    [...actions.values()]
-      .filter(
-        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isKnownFormat(each),
-      )
-      .toSorted((a, b) => (a.wakeAt ?? 0) - (b.wakeAt ?? 0));
-
   return {
+    ...armedRows(
+      now,
+      () => [...actions.values()].toSorted(byAlarm),
+      (each, wakeAt) => void actions.set(each.id, { ...each, wakeAt }),
+    ),
     port: {
       add: async (action, underWayMax) => {
         const others = [...actions.values()].filter(
@@ -63,18 +48,6 @@ export function modelBulkActions(now: () => number): BulkActionModel {
           .slice(0, limit);
         for (const { id } of ended) actions.delete(id);
       },
-    },
-    ring: (shards, limit) => {
-      const due = armedIn(shards).filter(({ wakeAt = Infinity }) => wakeAt <= now());
-      const rung = due.slice(0, limit);
-      for (const each of rung)
-        actions.set(each.id, { ...each, wakeAt: now() + limits.ringAheadMs });
-      return rung;
-    },
-    next: (shards) => armedIn(shards)[0]?.wakeAt,
-    reopen: () => {
-      for (const each of armedIn(allShards))
-        actions.set(each.id, { ...each, wakeAt: Math.min(each.wakeAt ?? Infinity, now()) });
     },
   };
 }

@@ -6,14 +6,13 @@ import {
   type GroupChunkId,
   isExpanding,
   isKnownFormat,
-  limits,
   type Message,
   type MessageId,
   parentOf,
   type QueueId,
 } from "@posthaste/domain";
-import { type FanOuts, type Inserted, type Rung } from "@posthaste/ports";
-import { earliest } from "./earliest.ts";
+import { type FanOuts, type Inserted } from "@posthaste/ports";
+import { armedRows, type ArmedRows } from "./armed-rows.ts";
 import { type ModelFlowLanes } from "./flow-lanes.ts";
 import { type ModelQueues } from "./queues.ts";
 import { type Rows } from "./rows.ts";
@@ -26,7 +25,7 @@ export type Around = {
   readonly queues: Pick<ModelQueues, "reserve" | "wake">;
 };
 
-export type ModelFanOuts = {
+export type ModelFanOuts = ArmedRows<FanOut> & {
   readonly port: FanOuts;
   readonly get: (id: MessageId) => FanOut | undefined;
   readonly values: () => Iterable<FanOut>;
@@ -38,11 +37,7 @@ export type ModelFanOuts = {
   readonly childMade: (fanOut: MessageId) => void;
   readonly childGone: (fanOut: MessageId) => void;
   readonly removeEnded: (mine: ReadonlySet<number>, endedBefore: number) => number;
-  readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
-  readonly next: (shards: readonly number[]) => number | undefined;
   readonly isInUse: (chunk: GroupChunkId) => boolean;
-  /** Lets fan-outs ring now that had rung without being worked. */
-  readonly reopen: () => void;
 };
 
 type Row = {
@@ -74,12 +69,6 @@ export function modelFanOuts({ now, rows, lanes, queues }: Around): ModelFanOuts
     if (row) fanOuts.set(id, { ...row, fanOut: { ...row.fanOut, ...next } });
   };
 
-  const armedIn = (shards: readonly number[]): readonly FanOut[] =>
-    all()
-      .filter(({ wakeAt, shard }) => wakeAt !== undefined && shards.includes(shard))
-      .filter(isKnownFormat)
-      .toArray();
-
   const port: FanOuts = {
     expanding: async (tenant, after, before, limit) =>
       all()
@@ -108,6 +97,7 @@ export function modelFanOuts({ now, rows, lanes, queues }: Around): ModelFanOuts
   };
 
   return {
+    ...armedRows(now, all, ({ id }, wakeAt) => change(id, { wakeAt })),
     port,
     get: (id) => fanOuts.get(id)?.fanOut,
     values: all,
@@ -141,19 +131,6 @@ export function modelFanOuts({ now, rows, lanes, queues }: Around): ModelFanOuts
       }
       return gone.length;
     },
-    ring: (shards, limit) => {
-      const due = armedIn(shards).filter(({ wakeAt = Infinity }) => wakeAt <= now());
-      return due.slice(0, limit).map(({ id, tenant }) => {
-        change(id, { wakeAt: now() + limits.ringAheadMs });
-        return { kind: "fanOut", id, tenant };
-      });
-    },
-    next: (shards) => earliest(armedIn(shards).map(({ wakeAt }) => wakeAt)),
     isInUse: (chunk) => all().some((each) => isExpanding(each) && each.chunks.includes(chunk)),
-    reopen: () => {
-      for (const fanOut of [...all()])
-        if (fanOut.wakeAt !== undefined && fanOut.wakeAt > now() && isKnownFormat(fanOut))
-          change(fanOut.id, { wakeAt: now() });
-    },
   };
 }

@@ -16,11 +16,11 @@ import {
   unpin,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
-import { type FlowLanes, type Rung } from "@posthaste/ports";
-import { earliest } from "./earliest.ts";
+import { type FlowLanes } from "@posthaste/ports";
+import { armedRows, type ArmedRows } from "./armed-rows.ts";
 import { type Rows, type Written } from "./rows.ts";
 
-export type ModelFlowLanes = {
+export type ModelFlowLanes = Pick<ArmedRows<FlowLane>, "next" | "ring"> & {
   readonly port: FlowLanes;
   readonly lanes: ReadonlyMap<FlowId, FlowLane>;
   readonly waitingIn: (lane: FlowId) => number;
@@ -30,8 +30,6 @@ export type ModelFlowLanes = {
   /** Makes the lane where missing, and sets the limits that were published. */
   readonly configure: (flow: Flow) => void;
   readonly wake: (lane: FlowId) => void;
-  readonly ring: (shards: readonly number[]) => readonly Rung[];
-  readonly next: (shards: readonly number[]) => number | undefined;
   /** Moves the lane's alarm ahead. */
   readonly rung: (lane: FlowId) => void;
   /** Removes lanes that no message needs any more. */
@@ -56,10 +54,11 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
   const wake = (id: FlowId): void => setAlarm(id, (wakeAt) => Math.min(wakeAt ?? Infinity, now()));
 
   const rung = (id: FlowId): void => setAlarm(id, () => now() + limits.ringAheadMs);
-  const armedIn = (shards: readonly number[]): readonly FlowLane[] =>
-    [...lanes.values()].filter(
-      (lane) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isKnownFormat(lane),
-    );
+  const armed = armedRows(
+    now,
+    () => lanes.values(),
+    ({ id }, at) => setAlarm(id, () => at),
+  );
 
   const getIntoLine = (id: FlowId, member: MessageId, place: number): void => {
     const line = waiting.get(id) ?? new Map<MessageId, number>();
@@ -167,12 +166,8 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
       wake(flow.lane);
     },
     wake,
-    ring: (shards) => {
-      const due = armedIn(shards).filter(({ wakeAt = Infinity }) => wakeAt <= now());
-      for (const { id } of due) rung(id);
-      return due.map(({ id: lane }) => ({ kind: "lane", lane }));
-    },
-    next: (shards) => earliest(armedIn(shards).map(({ wakeAt }) => wakeAt)),
+    ring: (shards) => armed.ring(shards),
+    next: armed.next,
     rung,
     sweep: (mine) => {
       const needed = new Set<FlowId | undefined>(

@@ -26,15 +26,8 @@ import {
   cutOff,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
-import {
-  type Admitted,
-  type Canceled,
-  type Hint,
-  type Queue,
-  type Queues,
-  type Rung,
-} from "@posthaste/ports";
-import { earliest } from "./earliest.ts";
+import { type Admitted, type Canceled, type Hint, type Queue, type Queues } from "@posthaste/ports";
+import { armedRows, type ArmedRows } from "./armed-rows.ts";
 
 /** The parts of the record store that queues use. */
 export type Records = {
@@ -58,7 +51,7 @@ type Row = {
   readonly line: Map<MessageId, number>;
 };
 
-export type ModelQueues = {
+export type ModelQueues = ArmedRows<QueueLane> & {
   readonly port: Queues;
   readonly rows: ReadonlyMap<
     QueueId,
@@ -74,9 +67,6 @@ export type ModelQueues = {
   /** Called after a record was written. */
   changed(record: MessageRecord): void;
   wake(queue: QueueId): void;
-  wakeAll(): void;
-  ring(shards: readonly number[]): readonly Rung[];
-  next(shards: readonly number[]): number | undefined;
   sweep(): void;
   readonly halves: QueueHalves;
 };
@@ -101,10 +91,14 @@ export function modelQueues(records: Records): ModelQueues {
     const row = rows.get(id);
     if (row) setAlarm(row, Math.min(row.lane.wakeAt ?? Infinity, now()));
   };
-  const armedIn = (shards: readonly number[]): readonly Row[] =>
-    [...rows.values()].filter(
-      ({ lane }) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isKnownFormat(lane),
-    );
+  const armed = armedRows(
+    now,
+    () => rows.values().map(({ lane }) => lane),
+    ({ id }, wakeAt) => {
+      const row = rows.get(id);
+      if (row) setAlarm(row, wakeAt);
+    },
+  );
 
   const make = (tenant: TenantId, name: string): Row => {
     const id = queueId(tenant, name);
@@ -286,6 +280,8 @@ export function modelQueues(records: Records): ModelQueues {
   };
 
   return {
+    ...armed,
+    ring: (shards) => armed.ring(shards),
     port,
     rows,
     wake,
@@ -299,10 +295,6 @@ export function modelQueues(records: Records): ModelQueues {
         if (row) giveTurn(row, id);
       },
       endTurn: (id) => void rowOf(id)?.turns.delete(id),
-    },
-    wakeAll: () => {
-      for (const [id, { lane }] of rows)
-        if (lane.wakeAt !== undefined && isKnownFormat(lane)) wake(id);
     },
     join: ({ id, tenant, queue, format }, place) => {
       if (queue === undefined) return;
@@ -326,12 +318,6 @@ export function modelQueues(records: Records): ModelQueues {
       const concerned = queue ?? turnOf?.queue;
       if (concerned !== undefined) wake(concerned);
     },
-    ring: (shards) => {
-      const due = armedIn(shards).filter(({ lane }) => (lane.wakeAt ?? Infinity) <= now());
-      for (const row of due) setAlarm(row, now() + limits.ringAheadMs);
-      return due.map(({ lane }) => ({ kind: "lane", lane: lane.id }));
-    },
-    next: (shards) => earliest(armedIn(shards).map(({ lane }) => lane.wakeAt)),
     sweep: () => {
       const standing = new Set([...records.all()].map(({ message }) => message.queue));
       for (const [id, { lane }] of rows) {

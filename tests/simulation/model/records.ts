@@ -40,7 +40,7 @@ import {
   type Records,
   watchSetBack,
 } from "@posthaste/ports";
-import { modelAlarms } from "./alarms.ts";
+import { modelAlarms, ringing } from "./alarms.ts";
 import { modelBulkActions } from "./bulk-actions.ts";
 import { type ModelFanOuts, modelFanOuts } from "./fan-outs.ts";
 import { modelFlowLanes } from "./flow-lanes.ts";
@@ -305,23 +305,12 @@ export function modelRecords(
     setBackMs: watchSetBack(clock),
     ...{ now, rows, lanes, queues, withBody, withoutBody },
     others: {
-      flow: lanes,
-      queue: queues,
-      fanOut: fanOuts,
-      schedule: {
-        ring: (...given) =>
-          schedules.ring(...given).map((schedule) => ({ kind: "schedule", schedule })),
-        next: schedules.next,
-      },
-      bulkAction: {
-        ring: (...given) =>
-          bulkActions.ring(...given).map((action) => ({ kind: "bulkAction", action })),
-        next: bulkActions.next,
-      },
-      run: {
-        ring: (...given) => runs.ring(...given).map((run) => ({ kind: "run", run })),
-        next: runs.next,
-      },
+      flow: ringing(lanes, ({ id: lane }) => ({ kind: "lane", lane })),
+      queue: ringing(queues, ({ id: lane }) => ({ kind: "lane", lane })),
+      fanOut: ringing(fanOuts, ({ id, tenant }) => ({ kind: "fanOut", id, tenant })),
+      schedule: ringing(schedules, (schedule) => ({ kind: "schedule", schedule })),
+      bulkAction: ringing(bulkActions, (action) => ({ kind: "bulkAction", action })),
+      run: ringing(runs, (run) => ({ kind: "run", run })),
     },
   });
 
@@ -348,7 +337,7 @@ export function modelRecords(
       for (const record of [...standing.values()])
         if (isKnownFormat(record.message)) change(record.message.id, reopened(record, now()));
       lanes.reopen();
-      queues.wakeAll();
+      queues.reopen();
       schedules.reopen();
       bulkActions.reopen();
       runs.reopen();

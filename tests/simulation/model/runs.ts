@@ -1,6 +1,5 @@
 /** The RunStore as a map: a change is one step, with the records that it makes. */
 import {
-  allShards,
   answerOfFact,
   type AttemptFact,
   attemptReplacedBy,
@@ -36,17 +35,10 @@ import {
   type RunWrite,
   requireKnownFormat,
 } from "@posthaste/ports";
+import { armedRows, type ArmedRows } from "./armed-rows.ts";
 import { within } from "./page.ts";
 
-export type ModelRuns = {
-  readonly port: RunStore;
-  readonly log: RunLog;
-  /** Returns the runs whose alarm is due, and moves it ahead. */
-  readonly ring: (shards: readonly number[], limit: number) => readonly RunRef[];
-  readonly next: (shards: readonly number[]) => number | undefined;
-  /** Lets runs ring now that had rung without being worked. */
-  readonly reopen: () => void;
-};
+export type ModelRuns = ArmedRows<RunRef> & { readonly port: RunStore; readonly log: RunLog };
 
 export function modelRuns(now: () => number, records: Pick<Records, "insert">): ModelRuns {
   const alarms = new Map<RunKey, number>();
@@ -69,18 +61,19 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
       .filter((run) => createdAt === undefined || run.createdAt === createdAt)
       .toSorted((a, b) => b.generation - a.generation)[0];
   };
-  const setAlarm = (key: RunKey, at: number | undefined): void =>
-    void (at === undefined ? alarms.delete(key) : alarms.set(key, at));
-  const due = (shards: readonly number[]): readonly Run[] =>
-    [...heads.values()].filter(
-      (run) => alarms.has(run.key) && shards.includes(run.shard) && isKnownFormat(run),
-    );
+  const armed = armedRows(
+    now,
+    () => heads.values().map((run) => ({ ...run, wakeAt: alarms.get(run.key) })),
+    ({ key }, at) => void alarms.set(key, at),
+  );
   const put = async ({ run, parts: written, deliveries }: RunWrite): Promise<void> => {
     const own = parts.get(run.key) ?? new Map<string, RunPart>();
     const taken = written.find(({ name }) => own.has(name));
     if (taken) throw new Error(`${run.key} has a part ${taken.name}`);
     heads.set(run.key, run);
-    setAlarm(run.key, wakeAtOf(run));
+    const at = wakeAtOf(run);
+    if (at === undefined) alarms.delete(run.key);
+    else alarms.set(run.key, at);
     for (const part of written) own.set(part.name, part);
     parts.set(run.key, own);
     if (deliveries.length > 0)
@@ -216,23 +209,9 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   return {
     port,
     log,
-    ring: (shards, limit) => {
-      const rung = due(shards)
-        .filter(({ key }) => (alarms.get(key) ?? Infinity) <= now())
-        .slice(0, limit);
-      for (const { key } of rung) setAlarm(key, now() + limits.ringAheadMs);
-      return rung.map(({ key, root }) => ({ key, root }));
-    },
-    next: (shards) => {
-      const times = due(shards).flatMap(({ key }) => alarms.get(key) ?? []);
-      return times.length > 0 ? Math.min(...times) : undefined;
-    },
-    reopen: () => {
-      for (const run of due(allShards)) {
-        const at = wakeAtOf(run) ?? Infinity;
-        if (at <= now()) setAlarm(run.key, Math.min(alarms.get(run.key) ?? Infinity, now()));
-      }
-    },
+    ring: (...given) => armed.ring(...given).map(({ key, root }) => ({ key, root })),
+    next: armed.next,
+    reopen: () => armed.reopen((run) => (wakeAtOf(run) ?? Infinity) <= now()),
   };
 }
 

@@ -1,22 +1,12 @@
 /** Schedules in memory. */
-import {
-  allShards,
-  isKnownFormat,
-  limits,
-  type Schedule,
-  type WholeSchedule,
-} from "@posthaste/domain";
+import { type Schedule, type WholeSchedule } from "@posthaste/domain";
 import { type ScheduleKey, type SchedulePlace, type Schedules } from "@posthaste/ports";
+import { armedRows, type ArmedRows, byAlarm } from "./armed-rows.ts";
 import { within } from "./page.ts";
 
-export type ScheduleModel = {
+export type ScheduleModel = ArmedRows<Schedule> & {
   readonly port: Schedules;
   readonly all: () => readonly Schedule[];
-  /** Moves the alarm of each due schedule ahead. */
-  readonly ring: (shards: readonly number[], limit: number) => readonly Schedule[];
-  readonly next: (shards: readonly number[]) => number | undefined;
-  /** Lets schedules ring now that had rung without being worked. */
-  readonly reopen: () => void;
 };
 
 export function modelSchedules(now: () => number): ScheduleModel {
@@ -29,12 +19,11 @@ export function modelSchedules(now: () => number): ScheduleModel {
     schedules.set(keyOf(schedule), { ...schedule, body });
     return true;
   };
-  const armedIn = (shards: readonly number[]): readonly WholeSchedule[] =>
-    [...schedules.values()]
-      .filter(
-        (each) => each.wakeAt !== undefined && shards.includes(each.shard) && isKnownFormat(each),
-      )
-      .toSorted((a, b) => (a.wakeAt ?? 0) - (b.wakeAt ?? 0));
+  const armed = armedRows(
+    now,
+    () => [...schedules.values()].toSorted(byAlarm),
+    (each, wakeAt) => void schedules.set(keyOf(each), { ...each, wakeAt }),
+  );
 
   return {
     port: {
@@ -53,21 +42,9 @@ export function modelSchedules(now: () => number): ScheduleModel {
       remove: async (key) => void schedules.delete(keyOf(key)),
     },
     all: () => [...schedules.values()],
-    ring: (shards, limit) => {
-      const due = armedIn(shards).filter(({ wakeAt = Infinity }) => wakeAt <= now());
-      const rung = due.slice(0, limit);
-      for (const each of rung)
-        schedules.set(keyOf(each), { ...each, wakeAt: now() + limits.ringAheadMs });
-      return rung.map(({ body: _, ...schedule }) => schedule);
-    },
-    next: (shards) => armedIn(shards)[0]?.wakeAt,
-    reopen: () => {
-      for (const each of armedIn(allShards)) {
-        const isLeft = each.pending !== undefined || (each.next ?? 0) <= now();
-        const wakeAt = Math.min(each.wakeAt ?? Infinity, now());
-        if (isLeft) schedules.set(keyOf(each), { ...each, wakeAt });
-      }
-    },
+    ring: (...given) => armed.ring(...given).map(({ body: _, ...schedule }) => schedule),
+    next: armed.next,
+    reopen: () => armed.reopen(({ next = 0, pending }) => pending !== undefined || next <= now()),
   };
 }
 

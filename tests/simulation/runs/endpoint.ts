@@ -6,8 +6,7 @@
 import { isFault, type MessageId } from "@posthaste/domain";
 import { type RunAddress } from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
-import { type Gateway } from "../gateway.ts";
-import { answered } from "../world/answered.ts";
+import { type Ask, askedOnce, type Gateways } from "../clients.ts";
 import { type Answering, type Endpoint } from "../world/destination.ts";
 import { type Exchange } from "../world/history.ts";
 import { type Environment } from "../world/node.ts";
@@ -56,7 +55,7 @@ const statuses: { readonly [Each in Done]: number } = {
 export function workflowEndpoint(
   environment: Environment,
   chance: Dice,
-  gateways: () => readonly Gateway[],
+  gateways: Gateways,
 ): Endpoint {
   const { history, world } = environment;
   const replay = new Replay(environment, chance, gateways);
@@ -107,10 +106,10 @@ function askedBy(exchange: Exchange, programs: readonly Program[]): Asked | unde
 class Replay {
   readonly #environment: Environment;
   readonly #chance: Dice;
-  readonly #gateways: () => readonly Gateway[];
+  readonly #gateways: Gateways;
   #children = 0;
 
-  constructor(environment: Environment, chance: Dice, gateways: () => readonly Gateway[]) {
+  constructor(environment: Environment, chance: Dice, gateways: Gateways) {
     this.#environment = environment;
     this.#chance = chance;
     this.#gateways = gateways;
@@ -237,15 +236,11 @@ class Replay {
     return this.#done(asked, answer, said);
   }
 
-  async #publish<T>(
-    ask: (gateway: Gateway) => Promise<T>,
-  ): Promise<{ readonly value: T } | undefined> {
+  async #publish<T>(ask: Ask<T>): Promise<{ readonly value: T } | undefined> {
     const { world } = this.#environment;
+    const [chance, gateways] = [this.#chance, this.#gateways];
     for (let tries = 0; tries < publishTriesMax; tries++) {
-      const up = this.#gateways();
-      const gateway = up[this.#chance.integer(0, Math.max(0, up.length - 1))];
-      const asked = gateway && ask(gateway).then((value) => ({ value }));
-      const answer = asked && (await answered(world, clientTimeoutMs, asked));
+      const answer = await askedOnce({ world, chance, gateways, timeoutMs: clientTimeoutMs }, ask);
       if (answer) return answer;
       await world.wait(this.#chance.integer(100, 2_000));
     }

@@ -4,34 +4,62 @@ import {
   isActive,
   isIn,
   newOrder,
-  type MessageRecord,
   namesPart,
   type Run,
   type RunIn,
   runId,
 } from "@posthaste/domain";
 import { type Decision, type RunStore, type RunWrite } from "@posthaste/ports";
-import { type Mutation, type NodePorts, withAlarms, withRecords, withRuns } from "../mutate.ts";
+import { type Mutation, type NodePorts, withPort } from "../mutate.ts";
 
 /** Replaces the content of each change. */
 const writing =
-  (otherwise: (write: RunWrite, before: Run, ports: NodePorts) => RunWrite | undefined) =>
+  (replaced: (write: RunWrite, before: Run, ports: NodePorts) => RunWrite | undefined) =>
   (ports: NodePorts): NodePorts =>
-    withRuns(ports, {
+    withPort(ports, "runs", {
       change: (address, decide) =>
         ports.runs.change(address, (run) => {
           const { verdict, write } = decide(run);
-          const other = write && otherwise(write, run, ports);
+          const other = write && replaced(write, run, ports);
           return { verdict, ...(other && { write: other }) };
         }),
     });
 
-const withoutDeliveries = (write: RunWrite, isForgotten: (record: MessageRecord) => boolean) => ({
-  ...write,
-  deliveries: write.deliveries.filter((record) => !isForgotten(record)),
-});
+/** Forgets the deliveries of some parts. */
+const forgetting = (isForgotten: (part: string) => boolean) =>
+  writing((write) => ({
+    ...write,
+    deliveries: write.deliveries.filter(({ message }) => !isForgotten(message.run?.part ?? "")),
+  }));
 
-const partIn = ({ message }: MessageRecord): string => message.run?.part ?? "";
+type Active = RunIn<"active">["state"];
+
+/** Replaces parts of the state in which a change leaves an active run. */
+const leaving = (replaced: (state: Active, before: Run) => Partial<Active>) =>
+  writing((write, before) => {
+    const { run } = write;
+    if (!isActive(run)) return write;
+    return { ...write, run: inState(run, { ...run.state, ...replaced(run.state, before) }) };
+  });
+
+/** Briefs some deliveries with the whole history, whatever the store says of them. */
+const briefing =
+  (isConcerned: (said: Briefing, run: Run) => boolean) =>
+  (ports: NodePorts): NodePorts =>
+    withPort(ports, "runs", {
+      brief: async (deliveries) => {
+        const briefings = await ports.runs.brief(deliveries);
+        return Promise.all(
+          briefings.map(async (said, i) => {
+            const of = deliveries[i];
+            const run = of && (await ports.runs.get(of.run));
+            if (!run || !isConcerned(said, run)) return said;
+            const entries = await ports.runs.history(run, 0);
+            return { rank: entries.length - 1, entries: entries.slice(of.from) };
+          }),
+        );
+      },
+    });
 
 const inState = <S extends Run["state"]>(run: Run, state: S): Run => ({ ...run, state });
 
@@ -43,13 +71,13 @@ const singly = ({ from, role, to }: Run["history"]["spans"][number]) =>
 
 /** Replaces the content of a start. */
 const starting =
-  (otherwise: (write: RunWrite) => RunWrite) =>
+  (replaced: (write: RunWrite) => RunWrite) =>
   (ports: NodePorts): NodePorts =>
-    withRuns(ports, {
+    withPort(ports, "runs", {
       start: (tenant, id, intake, make) =>
-        ports.runs.start(tenant, id, intake, (use) => otherwise(make(use))),
+        ports.runs.start(tenant, id, intake, (use) => replaced(make(use))),
       resume: (tenant, id, inherited, make) =>
-        ports.runs.resume(tenant, id, inherited, (use) => otherwise(make(use))),
+        ports.runs.resume(tenant, id, inherited, (use) => replaced(make(use))),
     });
 
 const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);
@@ -58,6 +86,8 @@ const withoutRetries = (body: Uint8Array): Uint8Array =>
   new TextEncoder().encode(
     textOf(body).replace(/"retried":[0-9]+,"maxRetries":[0-9]+/, '"retried":0,"maxRetries":1'),
   );
+
+type Briefing = Awaited<ReturnType<RunStore["brief"]>>[number];
 
 let otherIds = 0;
 
@@ -70,13 +100,13 @@ const planted: readonly Mutation[] = [
         void ports.runs.change(address, decide).catch(() => undefined);
         return seen && decide(seen).verdict;
       };
-      return withRuns(ports, { change });
+      return withPort(ports, "runs", { change });
     },
   },
   {
     name: "a run under an id that has an active one",
     change: (ports) =>
-      withRuns(ports, {
+      withPort(ports, "runs", {
         start: (tenant, _id, intake, make) => {
           otherIds += 1;
           return ports.runs.start(tenant, runId(`other-${otherIds}`), intake, make);
@@ -102,31 +132,17 @@ const planted: readonly Mutation[] = [
           return decision;
         });
       };
-      return withRuns(ports, { change });
+      return withPort(ports, "runs", { change });
     },
   },
   {
     name: "a delivery that carries all of the history",
-    change: (ports) =>
-      withRuns(ports, {
-        brief: async (deliveries) => {
-          const briefings = await ports.runs.brief(deliveries);
-          return Promise.all(
-            briefings.map(async (briefing, i) => {
-              const of = deliveries[i];
-              const run = of && (await ports.runs.get(of.run));
-              if (!run || typeof briefing === "string") return briefing;
-              const entries = await ports.runs.history(run, 0);
-              return { rank: entries.length - 1, entries: entries.slice(of.from) };
-            }),
-          );
-        },
-      }),
+    change: briefing((said) => typeof said !== "string"),
   },
   {
     name: "a history in the order of its names",
     change: (ports) =>
-      withRuns(ports, {
+      withPort(ports, "runs", {
         brief: async (deliveries) =>
           (await ports.runs.brief(deliveries)).map((briefing) =>
             typeof briefing === "string"
@@ -161,22 +177,20 @@ const planted: readonly Mutation[] = [
   },
   {
     name: "a result whose delivery is forgotten",
-    change: writing((write) => withoutDeliveries(write, (record) => partIn(record) === "s2")),
+    change: forgetting((part) => part === "s2"),
   },
   {
     name: "an answer of a call that is not delivered",
-    change: writing((write) =>
-      withoutDeliveries(write, (record) => partIn(record).startsWith("a")),
-    ),
+    change: forgetting((part) => part.startsWith("a")),
   },
   {
     name: "a failure that its function is not told",
-    change: writing((write) => withoutDeliveries(write, (record) => partIn(record) === "f")),
+    change: forgetting((part) => part === "f"),
   },
   {
     name: "alarms of runs that ring for nothing",
     change: (ports) =>
-      withAlarms(ports, {
+      withPort(ports, "alarms", {
         ring: async (...given) => {
           const { more, rung } = await ports.alarms.ring(...given);
           return { more, rung: rung.filter(({ kind }) => kind !== "run") };
@@ -185,67 +199,39 @@ const planted: readonly Mutation[] = [
   },
   {
     name: "a wait that stays when it has ended",
-    change: writing((write, before) => {
-      if (!isActive(before) || !isActive(write.run)) return write;
-      const { pending } = write.run.state;
+    change: leaving(({ pending }, before) => {
+      if (!isActive(before)) return {};
       const gone = before.state.pending.filter(
         (each) => each.kind === "wait" && !pending.some(({ step }) => step === each.step),
       );
       const later = gone.map((each) => ({ ...each, deadline: Number.MAX_SAFE_INTEGER }));
-      return {
-        ...write,
-        run: inState(write.run, { ...write.run.state, pending: [...pending, ...later] }),
-      };
+      return { pending: [...pending, ...later] };
     }),
   },
   {
     name: "a wait whose time is up at once",
-    change: writing((write) => {
-      const { run } = write;
-      if (!isActive(run) || awaitedEvents(run).length === 0) return write;
-      const pending = run.state.pending.map((each) =>
+    change: leaving(({ pending }) => ({
+      pending: pending.map((each) =>
         each.kind === "wait" ? { ...each, deadline: each.deadline - 1_900 } : each,
-      );
-      return { ...write, run: inState(run, { ...run.state, pending }) };
-    }),
+      ),
+    })),
   },
   {
     name: "a note that is read and stays",
-    change: writing((write, before) =>
-      isActive(before) && isActive(write.run)
-        ? {
-            ...write,
-            run: inState(write.run, {
-              ...write.run.state,
-              notes: [
-                ...before.state.notes,
-                ...write.run.state.notes.filter(
-                  ({ part }) => !before.state.notes.some((note) => note.part === part),
-                ),
-              ],
-            }),
-          }
-        : write,
-    ),
+    change: leaving(({ notes }, before) => {
+      const read = isActive(before) ? before.state.notes : [];
+      const come = notes.filter(({ part }) => !read.some((note) => note.part === part));
+      return { notes: [...read, ...come] };
+    }),
   },
   {
     name: "a note that is lost when another comes",
-    change: writing((write) =>
-      isActive(write.run)
-        ? {
-            ...write,
-            run: inState(write.run, {
-              ...write.run.state,
-              notes: write.run.state.notes.slice(-1),
-            }),
-          }
-        : write,
-    ),
+    change: leaving(({ notes }) => ({ notes: notes.slice(-1) })),
   },
   {
     name: "an invocation that is repeated with another child",
     change: (ports) =>
-      withRuns(ports, {
+      withPort(ports, "runs", {
         change: <V>(...[address, decide]: Parameters<RunStore["change"]>) =>
           ports.runs.change(address, (run) => {
             if (!isActive(run)) return decide(run) as Decision<V>;
@@ -268,16 +254,13 @@ const planted: readonly Mutation[] = [
   },
   {
     name: "an invocation without the alarm of its start",
-    change: writing((write) => {
-      const { run } = write;
-      if (!isActive(run)) return write;
-      const pending = run.state.pending.map((each) => {
+    change: leaving(({ pending }) => ({
+      pending: pending.map((each) => {
         if (each.kind !== "invoke") return each;
         const { startBy: _, ...rest } = each;
         return rest;
-      });
-      return { ...write, run: inState(run, { ...run.state, pending }) };
-    }),
+      }),
+    })),
   },
   {
     name: "an end without the alarm for its invoker",
@@ -305,7 +288,7 @@ const planted: readonly Mutation[] = [
   {
     name: "what a delivery says of its run forgotten",
     change: (ports) =>
-      withRecords(ports, {
+      withPort(ports, "records", {
         settle: (settlements) =>
           ports.records.settle(
             settlements.map((each) => ({
@@ -320,13 +303,13 @@ const planted: readonly Mutation[] = [
     change: (ports) => {
       const change: RunStore["change"] = (...given) =>
         ports.runs.change(...given).catch(() => undefined);
-      return withRuns(ports, { change });
+      return withPort(ports, "runs", { change });
     },
   },
   {
     name: "a run that is resumed without its history",
     change: (ports) =>
-      withRuns(ports, {
+      withPort(ports, "runs", {
         resume: (tenant, id, inherited, make) =>
           ports.runs.resume(tenant, id, inherited, (use) => {
             const write = make(use);
@@ -337,7 +320,7 @@ const planted: readonly Mutation[] = [
   {
     name: "a run that is resumed without what was open",
     change: (ports) =>
-      withRuns(ports, {
+      withPort(ports, "runs", {
         resume: (tenant, id, inherited, make) =>
           ports.runs.resume(tenant, id, inherited, (use) => ({ ...make(use), deliveries: [] })),
       }),
@@ -357,26 +340,12 @@ const planted: readonly Mutation[] = [
   },
   {
     name: "a run that is delivered after its end",
-    change: (ports) =>
-      withRuns(ports, {
-        brief: async (deliveries) => {
-          const briefings = await ports.runs.brief(deliveries);
-          return Promise.all(
-            briefings.map(async (briefing, i) => {
-              const of = deliveries[i];
-              const run = of && (await ports.runs.get(of.run));
-              if (!run || isActive(run) || briefing !== "unwanted") return briefing;
-              const entries = await ports.runs.history(run, 0);
-              return { rank: entries.length - 1, entries: entries.slice(of.from) };
-            }),
-          );
-        },
-      }),
+    change: briefing((said, run) => !isActive(run) && said === "unwanted"),
   },
   {
     name: "a late failure of what a run has passed",
     change: (ports) =>
-      withRuns(ports, {
+      withPort(ports, "runs", {
         change: <V>(...[address, decide]: Parameters<RunStore["change"]>) =>
           ports.runs.change(address, (run) => {
             if (!isActive(run)) return decide(run) as Decision<V>;
@@ -391,7 +360,7 @@ const planted: readonly Mutation[] = [
   {
     name: "asked again for what is answered",
     change: (ports) =>
-      withRuns(ports, {
+      withPort(ports, "runs", {
         brief: (deliveries) => ports.runs.brief(deliveries.map((each) => ({ ...each, epoch: 1 }))),
       }),
   },

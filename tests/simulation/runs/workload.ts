@@ -1,8 +1,8 @@
 /** Clients of runs: they start runs, some under the name of another, send them events, and cancel a few. */
 import { isFault, type RunId, runId } from "@posthaste/domain";
 import { anotherTenant, aTenant, type Dice } from "@posthaste/testing";
-import { type Again, type Gateway } from "../gateway.ts";
-import { answered } from "../world/answered.ts";
+import { answered, anyOf, type Ask, type Gateways, untilAnswered } from "../clients.ts";
+import { type Again } from "../gateway.ts";
 import { type Environment } from "../world/node.ts";
 import { phaseOf, startOf } from "./commands.ts";
 import { type Program } from "./program.ts";
@@ -11,7 +11,7 @@ import { type Cancelling } from "./seen.ts";
 
 export type RunWorkload = {
   readonly lastAtMs: number;
-  start(gateways: () => readonly Gateway[]): void;
+  start(gateways: Gateways): void;
   /** Reports whether all clients have had their answers. */
   isSettled(): boolean;
 };
@@ -35,28 +35,11 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     runs.programs.push(drawProgram(chance, index, tenant, chance.chance(0.8) ? children : []));
   }
 
-  /** Ends when the troubles are over, at the latest. */
-  const untilDone = async <T>(
-    gateways: () => readonly Gateway[],
-    ask: (gateway: Gateway) => Promise<T>,
-  ): Promise<T> => {
-    for (;;) {
-      const up = gateways();
-      const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
-      const asked = gateway && ask(gateway).then((value) => ({ value }));
-      const answer = asked && (await answered(world, clientTimeoutMs, asked));
-      if (answer) return answer.value;
-      await world.wait(1_000);
-    }
-  };
+  const untilDone = <T>(gateways: Gateways, ask: Ask<T>): Promise<T> =>
+    untilAnswered({ world, chance, gateways, timeoutMs: clientTimeoutMs }, ask);
 
-  const tellOnce = async (
-    gateways: () => readonly Gateway[],
-    id: RunId,
-    event: string,
-  ): Promise<void> => {
-    const up = gateways();
-    const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
+  const tellOnce = async (gateways: Gateways, id: RunId, event: string): Promise<void> => {
+    const gateway = anyOf(chance, gateways());
     if (!gateway) return;
     const telling = runs.tell(tenant, event, id);
     const body = new TextEncoder().encode(telling.body);
@@ -70,7 +53,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     telling.reply = reply;
   };
 
-  const cancel = async (gateways: () => readonly Gateway[], id: RunId): Promise<void> => {
+  const cancel = async (gateways: Gateways, id: RunId): Promise<void> => {
     const cancelling: Cancelling = { tenant, id, askedAt: world.now, answeredAt: undefined };
     runs.cancels.push(cancelling);
     await untilDone(gateways, (gateway) => gateway.cancelRun({ tenant, id }));
@@ -79,11 +62,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
   };
 
   /** Runs it once more when it has failed. */
-  const again = async (
-    { index }: Program,
-    gateways: () => readonly Gateway[],
-    id: RunId,
-  ): Promise<void> => {
+  const again = async ({ index }: Program, gateways: Gateways, id: RunId): Promise<void> => {
     const how: Again = chance.chance(0.3) ? "restart" : "resume";
     const next = runId(`again-${index}`);
     for (let looks = 0; looks < looksMax; looks++) {
@@ -98,11 +77,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     }
   };
 
-  const operate = async (
-    program: Program,
-    id: RunId,
-    gateways: () => readonly Gateway[],
-  ): Promise<void> => {
+  const operate = async (program: Program, id: RunId, gateways: Gateways): Promise<void> => {
     const delayed = chance.chance(0.15)
       ? { postponement: { kind: "delay", delayMs: chance.integer(100, 10_000) } as const }
       : {};

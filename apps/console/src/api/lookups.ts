@@ -12,7 +12,8 @@ export async function search(
   text: string,
   tell: (found: readonly Found[]) => void,
 ): Promise<void> {
-  const id = await resolveId(text, lookupsOf(session));
+  const lookups = lookupsOf(session);
+  const id = await resolveId(text, (kind) => orNothing(lookups[kind](text)));
   tell(id === undefined ? [] : [{ what: words[id.kind], title: text, to: id.to }]);
   tell(placesOfUrl(text));
   const searches = searchesOf(session, text).map(async (found) => {
@@ -33,11 +34,18 @@ const schedulesMax = 1_000;
 
 function searchesOf(session: string, text: string): readonly Promise<readonly Found[]>[] {
   const labelled = new URLSearchParams({ label: text }).toString();
-  const named = (what: string, path: string, names: readonly string[]): readonly Found[] =>
-    matching(
-      names.map((title) => ({ what, title, to: `${path}/${part(title)}` })),
-      text,
-    );
+  const named = async (
+    what: string,
+    path: string,
+    listed: Promise<readonly { readonly name: string }[]>,
+  ): Promise<readonly Found[]> => {
+    const found = (await listed).map(({ name: title }) => ({
+      what,
+      title,
+      to: `${path}/${part(title)}`,
+    }));
+    return matching(found, text);
+  };
   const label = async (): Promise<readonly Found[]> => {
     const query = { label: text, count: 1, trimBody: 0 };
     const { events } = await call(session, { id: "listEvents", query });
@@ -49,22 +57,6 @@ function searchesOf(session: string, text: string): readonly Promise<readonly Fo
     const { runs } = await call(session, { id: "listRunLogs", query });
     if (runs.length === 0) return [];
     return [{ what: "Label", title: `runs with ${text}`, to: `/runs?${labelled}` }];
-  };
-  const queues = async (): Promise<readonly Found[]> => {
-    const all = await call(session, { id: "listQueues" });
-    return named(
-      "Queue",
-      "/queues",
-      all.map(({ name }) => name),
-    );
-  };
-  const groups = async (): Promise<readonly Found[]> => {
-    const all = await call(session, { id: "listGroups" });
-    return named(
-      "Group",
-      "/groups",
-      all.map(({ name }) => name),
-    );
   };
   const keys = async (): Promise<readonly Found[]> => {
     const all = await call(session, { id: "listFlowKeys", query: { search: text } });
@@ -84,12 +76,19 @@ function searchesOf(session: string, text: string): readonly Promise<readonly Fo
     }));
     return matching(found, text);
   };
-  return [label(), runLabel(), queues(), groups(), keys(), schedules()];
+  return [
+    label(),
+    runLabel(),
+    named("Queue", "/queues", call(session, { id: "listQueues" })),
+    named("Group", "/groups", call(session, { id: "listGroups" })),
+    keys(),
+    schedules(),
+  ];
 }
 
 function lookupsOf(session: string): Readonly<Record<Kind, Lookup>> {
   const one = { count: 1, trimBody: 0 };
-  const looks: Readonly<Record<Kind, Lookup>> = {
+  return {
     message: async (id) => {
       const query = { ...one, messageId: id };
       const { events } = await call(session, { id: "listEvents", query });
@@ -125,17 +124,6 @@ function lookupsOf(session: string): Readonly<Record<Kind, Lookup>> {
       await call(session, { id: "readBulkAction", params: [id] });
       return `/bulk-actions/${part(id)}`;
     },
-  };
-  const tolerant =
-    (look: Lookup): Lookup =>
-    (id) =>
-      orNothing(look(id));
-  return {
-    message: tolerant(looks.message),
-    run: tolerant(looks.run),
-    letter: tolerant(looks.letter),
-    schedule: tolerant(looks.schedule),
-    "bulk action": tolerant(looks["bulk action"]),
   };
 }
 

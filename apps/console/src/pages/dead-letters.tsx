@@ -44,28 +44,24 @@ const columns: readonly Column<DeadLetter>[] = [
   { title: "Queue", cell: ({ queueName }) => <Short text={queueName} /> },
 ];
 
-const actions: Column<DeadLetter> = {
-  title: "Actions",
-  isActions: true,
-  cell: ({ dlqId }) => (
-    <>
-      <Action
-        does="Retry"
-        to={dlqId}
-        asked={{ id: "retryDeadLetter", params: [dlqId] }}
-        shownAt={({ messageId }) => `/messages/${part(messageId)}`}
-        isSmall
-      />
-      <Action
-        does="Remove"
-        to={dlqId}
-        asked={{ id: "removeDeadLetter", params: [dlqId] }}
-        isFinal
-        isSmall
-      />
-    </>
-  ),
-};
+const actions = ({ dlqId }: DeadLetter) => (
+  <>
+    <Action
+      does="Retry"
+      to={dlqId}
+      asked={{ id: "retryDeadLetter", params: [dlqId] }}
+      shownAt={({ messageId }) => `/messages/${part(messageId)}`}
+      isSmall
+    />
+    <Action
+      does="Remove"
+      to={dlqId}
+      asked={{ id: "removeDeadLetter", params: [dlqId] }}
+      isFinal
+      isSmall
+    />
+  </>
+);
 
 const keyOf = ({ dlqId }: DeadLetter): string => dlqId;
 const linkOf = ({ dlqId }: DeadLetter): string => `/dead-letters/${part(dlqId)}`;
@@ -115,11 +111,12 @@ export function DeadLetters() {
         <Table
           key={search.toString()}
           caption="Dead letters, newest first"
-          columns={mayAct ? [...columns, actions] : columns}
+          columns={columns}
           rows={data?.found}
           error={error}
           keyOf={keyOf}
           linkOf={linkOf}
+          actions={mayAct && actions}
           none={isFiltered(search, fields) ? <Empty title="No dead letter matches" /> : <None />}
         />
         {only !== undefined && data?.cursor !== undefined && (

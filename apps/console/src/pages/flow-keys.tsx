@@ -3,18 +3,17 @@ import { type FlowKey } from "@posthaste/client/api";
 import { useState } from "react";
 import { useSearch } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
-import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { durationOf, shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
+import { postAsCurl } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
-import { PagesOf } from "../parts/pages-of.tsx";
+import { PagesOf, useSlice } from "../parts/pages-of.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Filtered, State } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { curlOf } from "../rules/curl.ts";
 import { type Field } from "../rules/filters.ts";
 import { Pin } from "./flow-key-pin.tsx";
 
@@ -75,15 +74,7 @@ export function FlowKeys() {
     { id: "listFlowKeys", query: { search: text } },
     { fresh: "often" },
   );
-  // The server lists all at once. The cursor is an index into that list.
-  const from = Number(search.get("cursor") ?? 0) || 0;
-  const next =
-    data !== undefined && data.length > from + rowsMax ? String(from + rowsMax) : undefined;
-  const actions: Column<FlowKey> = {
-    title: "Actions",
-    isActions: true,
-    cell: (key) => <KeyActions flowKey={key} pin={() => setPinned(key)} />,
-  };
+  const { rows, cursor } = useSlice(data && inOrder(data), rowsMax);
   return (
     <Page
       title="Flow keys"
@@ -104,13 +95,16 @@ export function FlowKeys() {
         <Table
           key={search.toString()}
           caption="Flow keys, paused ones first, then by waiting messages"
-          columns={mayAct ? [...columns, actions] : columns}
-          rows={data && inOrder(data).slice(from, from + rowsMax)}
+          columns={columns}
+          rows={rows}
           error={error}
           keyOf={keyOf}
+          actions={
+            mayAct && ((key: FlowKey) => <KeyActions flowKey={key} pin={() => setPinned(key)} />)
+          }
           none={text === "" ? <NoneYet /> : <Empty title="No flow key matches" />}
         />
-        <PagesOf cursor={next} />
+        <PagesOf cursor={cursor} />
       </div>
     </Page>
   );
@@ -119,9 +113,7 @@ export function FlowKeys() {
 const NoneYet = () => (
   <Empty
     title="No flow keys yet"
-    curl={curlOf({
-      method: "POST",
-      url: new URL("publish/https://example.com/hook", apiBase()).href,
+    curl={postAsCurl("publish/https://example.com/hook", {
       headers: [
         ["Service-Flow-Control-Key", "crm"],
         ["Service-Flow-Control-Value", "parallelism=2, rate=10, period=1m"],
@@ -144,11 +136,12 @@ function KeyActions({ flowKey, pin }: KeyActionsProps) {
   };
   return (
     <>
-      {isPaused ? (
-        <Action does="Resume" to={key} asked={{ id: "resumeFlowKey", params }} isSmall />
-      ) : (
-        <Action does="Pause" to={key} asked={{ id: "pauseFlowKey", params }} isSmall />
-      )}
+      <Action
+        does={isPaused ? "Resume" : "Pause"}
+        to={key}
+        asked={{ id: isPaused ? "resumeFlowKey" : "pauseFlowKey", params }}
+        isSmall
+      />
       {mayWrite && (
         <button type="button" className="small" aria-label={`Pin ${shown(key)}`} onClick={pin}>
           Pin…

@@ -27,19 +27,15 @@ export function GroupPage() {
   const name = useLastPart();
   const { mayWrite } = useSession();
   const { data, error } = useAsked({ id: "readGroup", params: [name] }, { fresh: "once" });
-  const actions: Column<Endpoint> = {
-    title: "Actions",
-    isActions: true,
-    cell: ({ url }) => (
-      <Action
-        does="Remove"
-        to={url}
-        asked={{ id: "removeEndpoints", params: [name], body: { endpoints: [{ url }] } }}
-        isFinal
-        isSmall
-      />
-    ),
-  };
+  const actions = ({ url }: Endpoint) => (
+    <Action
+      does="Remove"
+      to={url}
+      asked={{ id: "removeEndpoints", params: [name], body: { endpoints: [{ url }] } }}
+      isFinal
+      isSmall
+    />
+  );
   const listed = new URLSearchParams({ topicName: name }).toString();
   return (
     <Page
@@ -66,10 +62,11 @@ export function GroupPage() {
       <Panel title="Endpoints" aside="in the order in which they were added">
         <Table
           caption="Endpoints, in the order in which they were added"
-          columns={mayWrite ? [...columns, actions] : columns}
+          columns={columns}
           rows={data?.endpoints}
           error={error}
           keyOf={keyOf}
+          actions={mayWrite && actions}
           none={<Empty title="No endpoints" />}
         />
         {data && mayWrite && <Add group={name} />}

@@ -2,9 +2,9 @@ import { type UrlGroup } from "@posthaste/client/api";
 import { useState } from "react";
 import { go, part } from "../address.ts";
 import { useAsked, useChange } from "../api/asked.ts";
-import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
+import { postAsCurl } from "../parts/copy.tsx";
 import { Sheet } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { FaultyForm, type Input, Inputs } from "../parts/fields.tsx";
@@ -13,7 +13,6 @@ import { Page } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { curlOf } from "../rules/curl.ts";
 
 const columns: readonly Column<UrlGroup>[] = [
   { title: "Group", cell: ({ name }) => shown(name), isLink: true },
@@ -57,9 +56,7 @@ export function Groups() {
 const NoneYet = () => (
   <Empty
     title="No groups yet"
-    curl={curlOf({
-      method: "POST",
-      url: new URL("topics/orders/endpoints", apiBase()).href,
+    curl={postAsCurl("topics/orders/endpoints", {
       headers: [["Content-Type", "application/json"]],
       body: '{"endpoints":[{"url":"https://example.com/orders"}]}',
     })}

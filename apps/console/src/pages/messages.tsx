@@ -2,10 +2,11 @@
 import { type LogEntry } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
 import { useAsked, useWork } from "../api/asked.ts";
-import { apiBase, call } from "../api/call.ts";
+import { call } from "../api/call.ts";
 import { durationOf, shown } from "../api/text.ts";
 import { BulkCancel } from "./bulk-cancel.tsx";
 import { useSession } from "../api/session.ts";
+import { postAsCurl } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
@@ -15,7 +16,6 @@ import { type Column, Table } from "../parts/table.tsx";
 import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { type Walk, walk } from "../rules/bulk.ts";
-import { curlOf } from "../rules/curl.ts";
 import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
 import { idsIn, type MessageRow, rowsOf } from "../rules/message-rows.ts";
 import { destination, from, host, label, seldomOfMessages, to } from "./fields.ts";
@@ -184,9 +184,7 @@ const NoneFound = () => (
 const NoneYet = () => (
   <Empty
     title="No messages yet"
-    curl={curlOf({
-      method: "POST",
-      url: new URL("publish/https://example.com/hook", apiBase()).href,
+    curl={postAsCurl("publish/https://example.com/hook", {
       headers: [["Content-Type", "application/json"]],
       body: '{"hello":"world"}',
     })}

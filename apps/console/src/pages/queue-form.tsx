@@ -1,13 +1,11 @@
 import { type Queue } from "@posthaste/client/api";
 import { useChange } from "../api/asked.ts";
-import { apiBase } from "../api/call.ts";
 import { shown } from "../api/text.ts";
-import { CopyButton } from "../parts/copy.tsx";
+import { CopyButton, postAsCurl } from "../parts/copy.tsx";
 import { Sheet } from "../parts/dialog.tsx";
 import { FaultyForm, type Input, Inputs } from "../parts/fields.tsx";
 import { textIn } from "../parts/form.ts";
 import { useSay } from "../parts/toasts.tsx";
-import { curlOf } from "../rules/curl.ts";
 import { useState } from "react";
 
 type Props = {
@@ -39,9 +37,7 @@ export function QueueForm({ queue, close, done }: Props) {
       hint: "How many messages of the queue may be under way at once.",
     },
   ];
-  const curl = curlOf({
-    method: "POST",
-    url: new URL("queues", apiBase()).href,
+  const curl = postAsCurl("queues", {
     headers: [["Content-Type", "application/json"]],
     body: JSON.stringify(body ?? { queueName: queue?.name ?? "orders", parallelism: 1 }),
   });

@@ -5,7 +5,7 @@ import { useSession } from "../api/session.ts";
 import { counted } from "../api/text.ts";
 import { Facts } from "../parts/facts.tsx";
 import { Inside, Page, Panel } from "../parts/page.tsx";
-import { timeOf } from "../parts/text.tsx";
+import { Filtered, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { QueueForm } from "./queue-form.tsx";
 import { QueueActions, QueueState } from "./queues.tsx";
@@ -66,11 +66,9 @@ export function QueuePage() {
                   ],
                   [
                     "Dead letters",
-                    <a
-                      href={`#/dead-letters?${new URLSearchParams({ queueName: name }).toString()}`}
-                    >
+                    <Filtered to="/dead-letters" by="queueName" text={name}>
                       of this queue
-                    </a>,
+                    </Filtered>,
                   ],
                 ]}
               />

@@ -2,16 +2,15 @@ import { type Queue } from "@posthaste/client/api";
 import { useState } from "react";
 import { go, part } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
-import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { counted, shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
+import { postAsCurl } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Age, State } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { curlOf } from "../rules/curl.ts";
 import { QueueForm } from "./queue-form.tsx";
 
 const columns: readonly Column<Queue>[] = [
@@ -21,11 +20,6 @@ const columns: readonly Column<Queue>[] = [
   { title: "Parallelism", cell: ({ parallelism }) => parallelism, isNumber: true },
   { title: "Changed", cell: ({ updatedAt }) => <Age at={updatedAt} /> },
 ];
-const actions: Column<Queue> = {
-  title: "Actions",
-  isActions: true,
-  cell: (queue) => <QueueActions queue={queue} isSmall />,
-};
 
 export function QueueState({ queue: { paused } }: { readonly queue: Queue }) {
   return paused ? <State tone="busy">paused</State> : <State tone="good">active</State>;
@@ -41,21 +35,12 @@ export function QueueActions({ queue, isSmall = false, removedTo }: ActionsProps
   const { name, paused, lag } = queue;
   return (
     <>
-      {paused ? (
-        <Action
-          does="Resume"
-          to={name}
-          asked={{ id: "resumeQueue", params: [name] }}
-          isSmall={isSmall}
-        />
-      ) : (
-        <Action
-          does="Pause"
-          to={name}
-          asked={{ id: "pauseQueue", params: [name] }}
-          isSmall={isSmall}
-        />
-      )}
+      <Action
+        does={paused ? "Resume" : "Pause"}
+        to={name}
+        asked={{ id: paused ? "resumeQueue" : "pauseQueue", params: [name] }}
+        isSmall={isSmall}
+      />
       <Action
         does="Delete"
         to={name}
@@ -93,10 +78,11 @@ export function Queues() {
       )}
       <Table
         caption="Queues, paused ones first, then by length"
-        columns={mayAct ? [...columns, actions] : columns}
+        columns={columns}
         rows={data?.toSorted((a, b) => Number(b.paused) - Number(a.paused) || b.lag - a.lag)}
         keyOf={keyOf}
         linkOf={linkOf}
+        actions={mayAct && ((queue: Queue) => <QueueActions queue={queue} isSmall />)}
         none={<NoneYet />}
       />
     </Page>
@@ -106,11 +92,7 @@ export function Queues() {
 const NoneYet = () => (
   <Empty
     title="No queues yet"
-    curl={curlOf({
-      method: "POST",
-      url: new URL("enqueue/orders/https://example.com/orders", apiBase()).href,
-      body: '{"order":1}',
-    })}
+    curl={postAsCurl("enqueue/orders/https://example.com/orders", { body: '{"order":1}' })}
   >
     The first message to a queue creates the queue:
   </Empty>

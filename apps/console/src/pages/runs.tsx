@@ -1,9 +1,9 @@
 import { type Run } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
-import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { durationOf, shown } from "../api/text.ts";
+import { postAsCurl } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
@@ -12,7 +12,6 @@ import { Quick } from "../parts/quick.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { curlOf } from "../rules/curl.ts";
 import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
 import { from, label, to } from "./fields.ts";
 import { RunActions } from "./run/actions.tsx";
@@ -48,11 +47,6 @@ const columns: readonly Column<Run>[] = [
   { title: "Started", cell: (run) => <Age at={run.workflowRunCreatedAt} />, isNumber: true },
   { title: "Took", cell: tookOf, isNumber: true },
 ];
-const actions: Column<Run> = {
-  title: "Actions",
-  isActions: true,
-  cell: (run) => <RunActions run={run} isSmall />,
-};
 
 function tookOf({ workflowRunCreatedAt: began, workflowRunCompletedAt: ended }: Run): string {
   return ended === undefined ? "" : durationOf(ended - began);
@@ -86,11 +80,12 @@ export function Runs() {
         <Table
           key={search.toString()}
           caption="Runs of workflows, newest first"
-          columns={mayAct ? [...columns, actions] : columns}
+          columns={columns}
           rows={data?.runs}
           error={error}
           keyOf={keyOf}
           linkOf={linkOf}
+          actions={mayAct && ((run: Run) => <RunActions run={run} isSmall />)}
           none={isFiltered(search, fields) ? <Empty title="No run matches" /> : <NoneYet />}
         />
         <PagesOf cursor={data?.cursor} />
@@ -102,11 +97,7 @@ export function Runs() {
 const NoneYet = () => (
   <Empty
     title="No runs yet"
-    curl={curlOf({
-      method: "POST",
-      url: new URL("trigger/https://example.com/workflow", apiBase()).href,
-      body: '{"order":17}',
-    })}
+    curl={postAsCurl("trigger/https://example.com/workflow", { body: '{"order":17}' })}
   >
     Start one, at an endpoint that serves a workflow:
   </Empty>

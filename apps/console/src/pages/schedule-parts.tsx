@@ -22,21 +22,12 @@ export function ScheduleActions({ schedule, isSmall = false, removedTo }: Action
   const params = [scheduleId] as const;
   return (
     <>
-      {isPaused ? (
-        <Action
-          does="Resume"
-          to={scheduleId}
-          asked={{ id: "resumeSchedule", params }}
-          isSmall={isSmall}
-        />
-      ) : (
-        <Action
-          does="Pause"
-          to={scheduleId}
-          asked={{ id: "pauseSchedule", params }}
-          isSmall={isSmall}
-        />
-      )}
+      <Action
+        does={isPaused ? "Resume" : "Pause"}
+        to={scheduleId}
+        asked={{ id: isPaused ? "resumeSchedule" : "pauseSchedule", params }}
+        isSmall={isSmall}
+      />
       <Action
         does="Remove"
         to={scheduleId}

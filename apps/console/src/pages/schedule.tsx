@@ -90,11 +90,9 @@ function Details({ schedule }: { readonly schedule: Schedule }) {
                   ],
                   [
                     "Messages",
-                    <a
-                      href={`#/messages?${new URLSearchParams({ scheduleId: schedule.scheduleId }).toString()}`}
-                    >
+                    <Filtered to="/messages" by="scheduleId" text={schedule.scheduleId}>
                       all messages of this schedule
-                    </a>,
+                    </Filtered>,
                   ],
                 ]}
               />

@@ -2,18 +2,18 @@
 import { type Schedule } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
 import { useWork } from "../api/asked.ts";
-import { apiBase, callWhole } from "../api/call.ts";
+import { callWhole } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
+import { postAsCurl } from "../parts/copy.tsx";
 import { Cron } from "../parts/cron.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
-import { PagesOf } from "../parts/pages-of.tsx";
+import { PagesOf, useSlice } from "../parts/pages-of.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Age, Short, Time } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { walk } from "../rules/bulk.ts";
-import { curlOf } from "../rules/curl.ts";
 import { ScheduleActions, ScheduleState } from "./schedule-parts.tsx";
 
 const rowsMax = 100;
@@ -40,11 +40,6 @@ const columns: readonly Column<Schedule>[] = [
   },
   { title: "Latest", cell: ({ lastScheduleTime }) => <Age at={lastScheduleTime} /> },
 ];
-const actions: Column<Schedule> = {
-  title: "Actions",
-  isActions: true,
-  cell: (schedule) => <ScheduleActions schedule={schedule} isSmall />,
-};
 
 const keyOf = ({ scheduleId }: Schedule): string => scheduleId;
 const linkOf = ({ scheduleId }: Schedule): string => `/schedules/${part(scheduleId)}`;
@@ -53,10 +48,7 @@ export function Schedules() {
   const { mayAct, mayWrite } = useSession();
   const [search] = useSearch();
   const { data, error } = useSchedules();
-  // The cursor is an index into the sorted list, which the server has in another order.
-  const from = Number(search.get("cursor") ?? 0) || 0;
-  const next =
-    data !== undefined && data.found.length > from + rowsMax ? String(from + rowsMax) : undefined;
+  const { rows, cursor } = useSlice(data?.found, rowsMax);
   return (
     <Page
       title="Schedules"
@@ -73,17 +65,20 @@ export function Schedules() {
         <Table
           key={search.toString()}
           caption="Schedules, failing ones first, then by their next time"
-          columns={mayAct ? [...columns, actions] : columns}
-          rows={data?.found.slice(from, from + rowsMax)}
+          columns={columns}
+          rows={rows}
           error={error}
           keyOf={keyOf}
           linkOf={linkOf}
+          actions={
+            mayAct && ((schedule: Schedule) => <ScheduleActions schedule={schedule} isSmall />)
+          }
           none={<NoneYet />}
         />
         {data?.cursor !== undefined && (
           <p className="muted">Found among the {shown(data.looked)} oldest schedules.</p>
         )}
-        <PagesOf cursor={next} />
+        <PagesOf cursor={cursor} />
       </div>
     </Page>
   );
@@ -117,9 +112,7 @@ const placeOf = ({ error, isPaused, nextScheduleTime = Infinity }: Schedule): nu
 const NoneYet = () => (
   <Empty
     title="No schedules yet"
-    curl={curlOf({
-      method: "POST",
-      url: new URL("schedules/https://example.com/report", apiBase()).href,
+    curl={postAsCurl("schedules/https://example.com/report", {
       headers: [
         ["Service-Cron", "0 9 * * *"],
         ["Service-Schedule-Id", "daily-report"],

@@ -1,6 +1,8 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
+import { apiBase } from "../api/call.ts";
 import { shown } from "../api/text.ts";
+import { type Called, curlOf } from "../rules/curl.ts";
 
 type Props = {
   readonly text: string;
@@ -50,6 +52,10 @@ async function copied(text: string): Promise<void> {
     area.remove();
   }
 }
+
+/** Writes a POST to a path of the API. */
+export const postAsCurl = (path: string, sent: Pick<Called, "headers" | "body">): string =>
+  curlOf({ method: "POST", url: new URL(path, apiBase()).href, ...sent });
 
 /** The most that is laid out at each key that is typed into a form. */
 const charsMax = 20_000;

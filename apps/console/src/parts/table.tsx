@@ -10,8 +10,6 @@ export type Column<Row> = {
   readonly isNumber?: boolean;
   /** This column's text is the link of the whole row, see `linkOf`. */
   readonly isLink?: boolean;
-  /** Holds the row's buttons, without a title. */
-  readonly isActions?: boolean;
 };
 
 type Props<Row> = {
@@ -23,12 +21,15 @@ type Props<Row> = {
   readonly error?: Refused | null;
   readonly keyOf: (row: Row) => string;
   readonly linkOf?: (row: Row) => string;
+  /** Returns the row's buttons, which have a column without a title. */
+  readonly actions?: false | ((row: Row) => ReactNode);
   /** Shown for an empty table. */
   readonly none: ReactNode;
 };
 
 /** Keeps every row in place while the pointer is over it: new rows wait, and removed ones are marked. Give another list another key. */
-export function Table<Row>({ caption, columns, rows, error, keyOf, linkOf, none }: Props<Row>) {
+export function Table<Row>(props: Props<Row>) {
+  const { caption, columns, rows, error, keyOf, linkOf, actions = false, none } = props;
   const [isHeld, pointing] = usePointed();
   const before = useRef<readonly Row[]>([]);
   const region = useRef<HTMLDivElement>(null);
@@ -64,22 +65,32 @@ export function Table<Row>({ caption, columns, rows, error, keyOf, linkOf, none 
           </caption>
           <thead>
             <tr>
-              {columns.map(({ title, isNumber, isActions }) => (
+              {columns.map(({ title, isNumber }) => (
                 <th key={title} scope="col" className={isNumber ? "number" : undefined}>
-                  <span className={isActions ? "hidden" : undefined}>{title}</span>
+                  <span>{title}</span>
                 </th>
               ))}
+              {actions && (
+                <th scope="col">
+                  <span className="hidden">Actions</span>
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
             {rows === undefined ? (
-              <Skeletons columns={columns.length} />
+              <Skeletons columns={columns.length + (actions ? 1 : 0)} />
             ) : (
               shown.map((row) => (
                 <tr key={keyOf(row)} inert={gone.has(keyOf(row))}>
                   {columns.map((column) => (
                     <Cell key={column.title} column={column} row={row} link={linkOf?.(row)} />
                   ))}
+                  {actions && (
+                    <td className="actions">
+                      <div>{actions(row)}</div>
+                    </td>
+                  )}
                 </tr>
               ))
             )}
@@ -98,12 +109,6 @@ type CellProps<Row> = {
 
 function Cell<Row>({ column, row, link }: CellProps<Row>) {
   const content = column.cell(row);
-  if (column.isActions)
-    return (
-      <td className="actions">
-        <div>{content}</div>
-      </td>
-    );
   return (
     <td data-title={column.title} className={column.isNumber ? "number" : undefined}>
       {column.isLink && link !== undefined ? (

@@ -64,10 +64,16 @@ export function Id({ to, id }: IdProps) {
 export const MessageId = ({ id }: { readonly id: string }) => <Id to="/messages" id={id} />;
 export const RunId = ({ id }: { readonly id: string }) => <Id to="/runs" id={id} />;
 
-type FilteredProps = { readonly to: string; readonly by: string; readonly text: string };
+type FilteredProps = {
+  readonly to: string;
+  readonly by: string;
+  readonly text: string;
+  /** The text itself, if nothing is given. */
+  readonly children?: ReactNode;
+};
 
-export const Filtered = ({ to, by, text }: FilteredProps) => (
-  <a href={`#${to}?${new URLSearchParams({ [by]: text }).toString()}`}>{shown(text)}</a>
+export const Filtered = ({ to, by, text, children = shown(text) }: FilteredProps) => (
+  <a href={`#${to}?${new URLSearchParams({ [by]: text }).toString()}`}>{children}</a>
 );
 
 export const Labels = ({

@@ -1,6 +1,6 @@
 /** Writes a call as a shell line. The token is a variable, so that it stays out of the shell's history. */
 
-type Called = {
+export type Called = {
   readonly method: string;
   /** The API's address, as the console reaches it. */
   readonly url: string;

@@ -22,10 +22,10 @@ export function placesOf(id: string): readonly Kind[] {
 
 export async function resolveId(
   id: string,
-  lookups: Readonly<Record<Kind, Lookup>>,
+  look: (kind: Kind) => ReturnType<Lookup>,
 ): Promise<{ readonly kind: Kind; readonly to: string } | undefined> {
   for (const kind of placesOf(id)) {
-    const to = await lookups[kind](id);
+    const to = await look(kind);
     if (to !== undefined) return { kind, to };
   }
   return undefined;

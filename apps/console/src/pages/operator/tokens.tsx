@@ -23,39 +23,37 @@ const textOf = (scope: string): string =>
   isPlain(scope) ? scopes[scope] : `queue ${scope.replace("queue:", "")} only`;
 const keyOf = ({ id }: Token): string => id;
 
+const columns: readonly Column<Token>[] = [
+  { title: "Token", cell: ({ id }) => <span className="mono">{shown(id)}</span> },
+  { title: "Name", cell: ({ name }) => shown(name ?? "") },
+  { title: "Scope", cell: ({ scope }) => shown(textOf(scope)) },
+  { title: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: "Expires", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+];
+
 export function Tokens({ tenant }: { readonly tenant: string }) {
   const { mayWrite } = useSession();
   const { data, error } = useAsked({ id: "listTokens", params: [tenant] }, { fresh: "often" });
-  const columns: readonly Column<Token>[] = [
-    { title: "Token", cell: ({ id }) => <span className="mono">{shown(id)}</span> },
-    { title: "Name", cell: ({ name }) => shown(name ?? "") },
-    { title: "Scope", cell: ({ scope }) => shown(textOf(scope)) },
-    { title: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { title: "Expires", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-    { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-  ];
-  const actions: Column<Token> = {
-    title: "Actions",
-    isActions: true,
-    cell: ({ id }) => (
-      <Action
-        does="Revoke"
-        to={id}
-        asked={{ id: "revokeToken", params: [tenant, id] }}
-        isFinal
-        isSmall
-      />
-    ),
-  };
+  const actions = ({ id }: Token) => (
+    <Action
+      does="Revoke"
+      to={id}
+      asked={{ id: "revokeToken", params: [tenant, id] }}
+      isFinal
+      isSmall
+    />
+  );
   return (
     <Panel title="Tokens" aside="a token is shown once, when it is created">
       <Trouble error={error} />
       <Table
         caption="Tokens"
-        columns={mayWrite ? [...columns, actions] : columns}
+        columns={columns}
         rows={data}
         error={error}
         keyOf={keyOf}
+        actions={mayWrite && actions}
         none={<Empty title="No tokens yet" />}
       />
       {mayWrite && <Add tenant={tenant} />}

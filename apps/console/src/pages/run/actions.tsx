@@ -20,22 +20,11 @@ export function RunActions({ run, isSmall = false }: Props) {
   if (dlqId === undefined) return null;
   const leaveTo = ({ workflowRunId }: { readonly workflowRunId: string }): string =>
     `/runs/${part(workflowRunId)}`;
+  const shared = { to: id, leaveTo, isSmall };
   return (
     <>
-      <Action
-        does="Resume"
-        to={id}
-        asked={{ id: "resumeRun", params: [dlqId] }}
-        leaveTo={leaveTo}
-        isSmall={isSmall}
-      />
-      <Action
-        does="Restart"
-        to={id}
-        asked={{ id: "restartRun", params: [dlqId] }}
-        leaveTo={leaveTo}
-        isSmall={isSmall}
-      />
+      <Action does="Resume" asked={{ id: "resumeRun", params: [dlqId] }} {...shared} />
+      <Action does="Restart" asked={{ id: "restartRun", params: [dlqId] }} {...shared} />
     </>
   );
 }

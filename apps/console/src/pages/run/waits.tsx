@@ -2,16 +2,14 @@ import { type Run } from "@posthaste/client/api";
 import { useState } from "react";
 import { part } from "../../address.ts";
 import { useSend } from "../../api/asked.ts";
-import { apiBase } from "../../api/call.ts";
 import { useSession } from "../../api/session.ts";
 import { shown } from "../../api/text.ts";
-import { Call } from "../../parts/copy.tsx";
+import { Call, postAsCurl } from "../../parts/copy.tsx";
 import { Sheet } from "../../parts/dialog.tsx";
 import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
 import { textIn } from "../../parts/form.ts";
 import { Age, Time } from "../../parts/text.tsx";
 import { useSay } from "../../parts/toasts.tsx";
-import { curlOf } from "../../rules/curl.ts";
 import { type StepRow } from "../../rules/waterfall.ts";
 
 type Props = { readonly run: Run; readonly row: StepRow };
@@ -89,7 +87,7 @@ function Tell({ runId, event, close }: TellProps) {
           </button>
         </div>
       </FaultyForm>
-      <Call curl={curlOf({ method: "POST", url: new URL(path, apiBase()).href, body: payload })} />
+      <Call curl={postAsCurl(path, { body: payload })} />
     </Sheet>
   );
 }

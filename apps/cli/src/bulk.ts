@@ -7,9 +7,6 @@ export type Bulk = {
   /** The words for the output, such as "retried" and "dead letter". */
   readonly verb: string;
   readonly thing: string;
-  /** The caller named ids, so no preview is needed. */
-  readonly isNamed: boolean;
-  readonly isMeant: boolean;
   readonly preview: () => Promise<number>;
   readonly pages: () => AsyncIterable<Done>;
 };
@@ -19,11 +16,15 @@ export type Done = { readonly done: number; readonly left?: string };
 
 export const untouched = "the rest is unchanged";
 
+/** Needs neither a preview nor `--yes` if the caller has named ids. */
 export async function inBulk(
   { host: { interrupted }, output }: Session,
-  { isMeant, isNamed, pages, preview, thing, verb }: Bulk,
+  ids: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+  { pages, preview, thing, verb }: Bulk,
 ): Promise<void> {
-  if (!isMeant && !isNamed) {
+  const isNamed = ids.length > 0;
+  if (!isNamed && options["yes"] !== true) {
     const matched = await preview();
     const text = `${counted(matched, thing)} would be ${verb}; add --yes to do it`;
     return output.done(text, { dryRun: true, matched });

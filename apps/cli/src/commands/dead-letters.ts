@@ -86,10 +86,8 @@ function many(
 ): Promise<void> {
   const { client } = session;
   const query = selectionOf(ids, options, letterFilters, "dlqIds");
-  return inBulk(session, {
+  return inBulk(session, ids, options, {
     ...{ verb, thing: "dead letter" },
-    isNamed: ids.length > 0,
-    isMeant: options["yes"] === true,
     preview: async () => {
       let matched = 0;
       for await (const page of client.pages(operation, { query: { ...query, dryRun: true } }))

@@ -66,10 +66,8 @@ export function addMessages(program: Command, acting: Acting): void {
 async function cancel(session: Session, ids: readonly string[], options: Options): Promise<void> {
   const { client } = session;
   const query = selectionOf(ids, options, messageFilters, "messageIds");
-  await inBulk(session, {
+  await inBulk(session, ids, options, {
     ...{ verb: "cancelled", thing: "message" },
-    isNamed: ids.length > 0,
-    isMeant: options["yes"] === true,
     preview: async () => {
       const answer = await client.messages.cancelMany({ query: { ...query, dryRun: true } });
       return "matched" in answer ? answer.matched : 0;

@@ -4,6 +4,7 @@ import { countOf } from "../filters.ts";
 import { withValue } from "../option.ts";
 import { type Column } from "../output.ts";
 import { type Acting } from "../session.ts";
+import { addActs } from "./acts.ts";
 
 const columns: readonly Column<Queue>[] = [
   ["queue", ({ name }) => name],
@@ -40,20 +41,5 @@ export function addQueues(program: Command, acting: Acting): void {
         output.done(`${queueName} is set`, { queueName, ...limits });
       }),
     );
-  for (const [name, method, done] of [
-    ["rm", "remove", "removed"],
-    ["pause", "pause", "paused"],
-    ["resume", "resume", "resumed"],
-  ] as const)
-    queues
-      .command(`${name} <queue>`)
-      .description(`${name === "rm" ? "remove" : name} a queue`)
-      .action(
-        acting(async ({ client, output }, [queue = ""]) => {
-          // The API answers a removal with success also where there was nothing to remove.
-          if (name === "rm") await client.queues.read(queue);
-          await client.queues[method](queue);
-          output.done(`${queue} ${done}`, { queueName: queue, [done]: true });
-        }),
-      );
+  addActs(queues, acting, "queue", "queueName", (client) => client.queues);
 }

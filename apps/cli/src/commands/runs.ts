@@ -108,10 +108,8 @@ async function again(
       ? await Promise.all(ids.map((each) => letterOf(client, each)))
       : await lettersOf(client, query);
   const isKept = ids.length > 0 || options["keep"] === true;
-  await inBulk(session, {
+  await inBulk(session, ids, options, {
     ...{ verb: past[name], thing: "run" },
-    isNamed: ids.length > 0,
-    isMeant: options["yes"] === true,
     preview: () => Promise.resolve(found.length),
     pages: async function* () {
       const { failedRuns } = session.patientClient;
@@ -145,10 +143,8 @@ async function letterOf(client: Session["client"], id: string): Promise<string> 
 async function cancel(session: Session, ids: readonly string[], options: Options): Promise<void> {
   const { client } = session;
   const query = selectionOf(ids, options, ofRuns, "workflowRunIds");
-  await inBulk(session, {
+  await inBulk(session, ids, options, {
     ...{ verb: "cancelled", thing: "run" },
-    isNamed: ids.length > 0,
-    isMeant: options["yes"] === true,
     preview: async () => {
       const active = { ...query, state: "RUN_STARTED", steps: "none" };
       let matched = 0;

@@ -3,6 +3,7 @@ import { type Command } from "commander";
 import { withValue } from "../option.ts";
 import { type Column, timeOf } from "../output.ts";
 import { type Acting } from "../session.ts";
+import { addActs } from "./acts.ts";
 import { publicationOf, withSettings } from "./publishing.ts";
 
 type Options = Readonly<Record<string, string | undefined>>;
@@ -43,20 +44,5 @@ export function addSchedules(program: Command, acting: Acting): void {
         output.item(await client.schedule(named));
       }),
     );
-  for (const [name, method, done] of [
-    ["rm", "remove", "removed"],
-    ["pause", "pause", "paused"],
-    ["resume", "resume", "resumed"],
-  ] as const)
-    schedules
-      .command(`${name} <schedule>`)
-      .description(`${name === "rm" ? "remove" : name} a schedule`)
-      .action(
-        acting(async ({ client, output }, [id = ""]) => {
-          // The API answers a removal with success also where there was nothing to remove.
-          if (name === "rm") await client.schedules.read(id);
-          await client.schedules[method](id);
-          output.done(`${id} ${done}`, { scheduleId: id, [done]: true });
-        }),
-      );
+  addActs(schedules, acting, "schedule", "scheduleId", (client) => client.schedules);
 }

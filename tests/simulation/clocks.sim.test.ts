@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { simulateClocks } from "./clocks/simulate.ts";
-import { Histories, timeoutMs } from "./histories.fixture.ts";
-import { seedsOf } from "./seeds.fixture.ts";
+import { Histories, timeoutMs, seedsOf } from "./histories.fixture.ts";
 
 const { groups, atLeast } = seedsOf({ all: 30, rotating: 8, found: [1, 2, 4, 9], perGroup: 30 });
 

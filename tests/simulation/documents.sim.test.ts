@@ -1,8 +1,7 @@
 /** The six services over the unchanged adapter of MongoDB: the order in which it writes its documents holds, whatever comes between. */
 import { describe, expect, it } from "@jest/globals";
 import { simulateRuns } from "./runs/simulate.ts";
-import { Histories } from "./histories.fixture.ts";
-import { seedsOf } from "./seeds.fixture.ts";
+import { Histories, seedsOf } from "./histories.fixture.ts";
 import { simulate } from "./simulate.ts";
 
 const messages = seedsOf({ all: 100, rotating: 5, found: [4, 83], perGroup: 20 });

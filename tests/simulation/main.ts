@@ -5,10 +5,9 @@
  * seed violates a check. `--remember` finds the seed that shows each planted bug, and writes the file of seeds.
  */
 import { parseArgs } from "node:util";
-import { histories, historiesOf } from "./histories.ts";
+import { histories, historiesOf, reportOf } from "./histories.ts";
 import { mutations } from "./mutations.ts";
 import { rememberSeeds } from "./remembered-seeds.ts";
-import { describe } from "./report.ts";
 
 const { values } = parseArgs({
   options: {
@@ -57,7 +56,7 @@ for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.
   const ms = Math.round(performance.now() - begunAt);
   if (simulated.violations.length > 0) {
     failures += 1;
-    console.log(describe(simulated, Number(values.count) === 1 ? 400 : 0));
+    console.log(reportOf(simulated, Number(values.count) === 1 ? 400 : 0));
   } else if (Number(values.count) === 1) {
     console.log(
       `seed ${seed} holds: ${simulated.shape}, ${simulated.store}, ${simulated.steps} steps, ${ms} ms, trace ${simulated.digest}`,

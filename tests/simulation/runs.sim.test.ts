@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { Histories } from "./histories.fixture.ts";
-import { seedsOf } from "./seeds.fixture.ts";
+import { Histories, seedsOf } from "./histories.fixture.ts";
 import { simulateRuns } from "./runs/simulate.ts";
 
 const seeds = seedsOf({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { Histories, timeoutMs } from "./histories.fixture.ts";
-import { seedsOf } from "./seeds.fixture.ts";
+import { Histories, timeoutMs, seedsOf } from "./histories.fixture.ts";
 import { simulate } from "./simulate.ts";
 
 const seeds = seedsOf({

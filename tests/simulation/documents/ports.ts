@@ -5,7 +5,6 @@ import { type Dice, recordingLog, seededRandom } from "@posthaste/testing";
 import { type Stores } from "../stores.ts";
 import { connectionOf } from "../mongodb/connection.ts";
 import { judge } from "./seen.ts";
-import { lostConnection, steppedDown } from "../mongodb/failures.ts";
 import { Server, type ServerOptions } from "../mongodb/server.ts";
 import { Stalls } from "./stalls.ts";
 import { type Environment, type Life, type Wire } from "../world/node.ts";
@@ -93,3 +92,13 @@ export function calmPorts(server: Server, world: World): Stores {
     ),
   ).ports;
 }
+
+/** Failures of a call with an unknown outcome, as the driver and the server name them. */
+const lostConnection = (): Error =>
+  Object.assign(new Error("connection closed"), { name: "MongoNetworkError" });
+
+const steppedDown = (): Error =>
+  Object.assign(new Error("interrupted: the primary steps down"), {
+    name: "MongoServerError",
+    code: 11_602,
+  });

@@ -13,8 +13,9 @@ export function overDisk<P extends Ports>(
   ports: P,
 ): { readonly ports: P; readonly fill: () => void } {
   let isFull = false;
-  const room = (intake: Intake): void => {
+  const ifRoom = async <T>(intake: Intake, write: () => Promise<T>): Promise<T> => {
     if (isFull && intake === "new") throw new StoreError("disk_full", "the disk is full");
+    return write();
   };
   const { fanOuts, groups, records, runs, schedules } = ports;
   return {
@@ -22,38 +23,20 @@ export function overDisk<P extends Ports>(
       ...ports,
       records: {
         ...records,
-        insert: async (inserts, intake) => {
-          room(intake);
-          return records.insert(inserts, intake);
-        },
+        insert: (...given) => ifRoom(given[1], () => records.insert(...given)),
       },
       fanOuts: {
         ...fanOuts,
-        insert: async (fanOut, intake, deduplication) => {
-          room(intake);
-          return fanOuts.insert(fanOut, intake, deduplication);
-        },
+        insert: (...given) => ifRoom(given[1], () => fanOuts.insert(...given)),
       },
-      runs: {
-        ...runs,
-        start: async (tenant, id, intake, make) => {
-          room(intake);
-          return runs.start(tenant, id, intake, make);
-        },
-      },
+      runs: { ...runs, start: (...given) => ifRoom(given[2], () => runs.start(...given)) },
       schedules: {
         ...schedules,
-        put: async (schedule, intake) => {
-          room(intake);
-          return schedules.put(schedule, intake);
-        },
+        put: (...given) => ifRoom(given[1], () => schedules.put(...given)),
       },
       groups: {
         ...groups,
-        replace: async (tenant, name, version, endpoints, intake) => {
-          room(intake);
-          return groups.replace(tenant, name, version, endpoints, intake);
-        },
+        replace: (...given) => ifRoom(given[4], () => groups.replace(...given)),
       },
     },
     fill: () => void (isFull = true),

@@ -44,6 +44,7 @@ export function observedRecords(records: Records, { history, world, node }: Watc
       );
   };
   return {
+    ...records,
     insert: async (inserts, intake) => {
       const inserted = await records.insert(inserts, intake);
       for (const [i, { record }] of inserts.entries()) {
@@ -73,7 +74,6 @@ export function observedRecords(records: Records, { history, world, node }: Watc
       }
       return claimed;
     },
-    pull: (...given) => records.pull(...given),
     renew: async (claims) => {
       for (const { id, epoch } of claims) checkClaimer(id, epoch);
       return records.renew(claims);
@@ -101,8 +101,6 @@ export function observedRecords(records: Records, { history, world, node }: Watc
       }
       return settled;
     },
-    clear: (items) => records.clear(items),
-    release: (...given) => records.release(...given),
     cancel: async (tenant, ids) => {
       const answers = await records.cancel(tenant, ids);
       for (const [i, answer] of answers.entries()) {
@@ -123,23 +121,12 @@ export function observedRecords(records: Records, { history, world, node }: Watc
       for (const { id } of dropped) world.trace(`${node} drop ${id}`);
       return dropped;
     },
-    matching: (...given) => records.matching(...given),
-    get: (tenant, ids) => records.get(tenant, ids),
-    getSome: (tenant, ids) => records.getSome(tenant, ids),
-    progress: (tenant, ids) => records.progress(tenant, ids),
-    removeFinished: (...given) => records.removeFinished(...given),
-    dueSince: (tenant) => records.dueSince(tenant),
-    backlog: (tenant) => records.backlog(tenant),
   };
 }
 
 /** A deletion cancels the messages that have a turn, in the store. */
 export const observedQueues = (queues: Queues, { history, world, node }: Watching): Queues => ({
-  make: (...given) => queues.make(...given),
-  put: (...given) => queues.put(...given),
-  resume: (...given) => queues.resume(...given),
-  get: (...given) => queues.get(...given),
-  list: (tenant, page) => queues.list(tenant, page),
+  ...queues,
   admit: async (ids, ending) => {
     const admitted = await queues.admit(ids, ending);
     for (const { queue, given, claimed } of admitted) {
@@ -155,8 +142,6 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
         history.cancels.set(answer.message.id, { at: world.now, ackedAt: undefined });
     return answers;
   },
-  callsEnded: (...given) => queues.callsEnded(...given),
-  oldestTurn: () => queues.oldestTurn(),
 });
 
 /** Records that a change writes join the history like those of an insert. */
@@ -180,6 +165,7 @@ export function observedRuns(runs: RunStore, { history, world, node }: Watching)
     }
   };
   return {
+    ...runs,
     start: async (tenant, id, intake, make) => {
       const last: { write?: RunWrite } = {};
       const started = await runs.start(tenant, id, intake, (use) => (last.write = make(use)));
@@ -205,55 +191,35 @@ export function observedRuns(runs: RunStore, { history, world, node }: Watching)
       if (last.write) note(last.before, last.write);
       return verdict;
     },
-    get: (address) => runs.get(address),
-    byRoot: (root) => runs.byRoot(root),
-    byAlias: (...given) => runs.byAlias(...given),
-    waiting: (...given) => runs.waiting(...given),
-    part: (...given) => runs.part(...given),
-    history: (...given) => runs.history(...given),
-    brief: (deliveries) => runs.brief(deliveries),
-    sweep: (...given) => runs.sweep(...given),
   };
 }
 
 export const observedAlarms = (alarms: Alarms, { history }: Watching): Alarms => ({
+  ...alarms,
   ring: async (...given) => {
     const rings = await alarms.ring(...given);
     history.count("rings");
     return rings;
   },
-  next: (...given) => alarms.next(...given),
 });
 
 export const observedFanOuts = (fanOuts: FanOuts, { history, world, node }: Watching): FanOuts => ({
+  ...fanOuts,
   insert: async (fanOut, ...rest) => {
     const inserted = await fanOuts.insert(fanOut, ...rest);
     world.trace(`${node} insert fan-out ${fanOut.id}: ${inserted}`);
     if (inserted === "inserted") history.fanOuts.set(fanOut.id, fanOut.tenant);
     return inserted;
   },
-  get: (...given) => fanOuts.get(...given),
-  expanding: (...given) => fanOuts.expanding(...given),
-  advance: (...given) => fanOuts.advance(...given),
 });
 
 export const observedFlowLanes = (lanes: FlowLanes, { world, node }: Watching): FlowLanes => ({
-  rows: (ids) => lanes.rows(ids),
-  list: (...given) => lanes.list(...given),
-  waiting: (ids) => lanes.waiting(ids),
-  pin: (...given) => lanes.pin(...given),
-  unpin: (...given) => lanes.unpin(...given),
-  pause: (flow) => lanes.pause(flow),
-  resume: (flow) => lanes.resume(flow),
-  heads: (...given) => lanes.heads(...given),
+  ...lanes,
   promote: async (lane, ids, ...rest) => {
     const promoted = await lanes.promote(lane, ids, ...rest);
     if (promoted.length > 0) world.trace(`${node} promote ${promoted.join(" ")}`);
     return promoted;
   },
-  keepWindow: (...given) => lanes.keepWindow(...given),
-  rest: (...given) => lanes.rest(...given),
-  slotHolders: (lane) => lanes.slotHolders(lane),
 });
 
 export function observedSchedules(
@@ -280,6 +246,7 @@ export function observedSchedules(
     history.schedules.set(key, [...(history.schedules.get(key) ?? []), write]);
   };
   return {
+    ...schedules,
     put: async (schedule, intake) => {
       const written = await schedules.put(schedule, intake);
       if (written) note("caller", schedule);
@@ -299,8 +266,6 @@ export function observedSchedules(
       }
       return found;
     },
-    list: (...given) => schedules.list(...given),
-    count: (tenant) => schedules.count(tenant),
     remove: async (key) => {
       await schedules.remove(key);
       const text = scheduleKeyText(key);
@@ -326,9 +291,7 @@ export function noteClaim(
 
 export function observedTokens(tokens: TokenStore, { history, world, node }: Watching): TokenStore {
   return {
-    claim: (entries) => tokens.claim(entries),
-    spend: (...given) => tokens.spend(...given),
-    confirm: (entries) => tokens.confirm(entries),
+    ...tokens,
     acquire: async (lane, ids, limits) => {
       const acquired = await tokens.acquire(lane, ids, limits);
       const { rate, periodMs, parallelism } = limits;
@@ -350,11 +313,6 @@ export function observedTokens(tokens: TokenStore, { history, world, node }: Wat
       for (const id of ids) if (!gone.has(id)) history.uses.push({ id, at: world.now });
       return [...gone];
     },
-    hold: (...given) => tokens.hold(...given),
-    release: (...given) => tokens.release(...given),
-    restore: (...given) => tokens.restore(...given),
-    resetRate: (lane) => tokens.resetRate(lane),
-    peek: (lane) => tokens.peek(lane),
   };
 }
 
@@ -400,6 +358,7 @@ export function observedBus(
   { history, world, node }: Watching,
 ): EventBus {
   return {
+    ...bus,
     publish: async (topic, events) => {
       world.trace(`${node} says ${topic} × ${events.length}`);
       await bus.publish(topic, events);
@@ -414,9 +373,5 @@ export function observedBus(
           );
       }
     },
-    subscribe: (...given) => bus.subscribe(...given),
-    isUp: () => bus.isUp(),
-    freeRecordBytes: () => bus.freeRecordBytes(),
-    hears: (topic) => bus.hears(topic),
   };
 }

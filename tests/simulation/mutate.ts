@@ -35,7 +35,7 @@ export type Mutation = {
 };
 
 /** Returns the port with some of its operations replaced. */
-export const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
+const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
   new Proxy<P>(port, {
     get: (target, property): unknown => Reflect.get(property in other ? other : target, property),
   });

@@ -9,7 +9,7 @@ startBeforeTests();
 
 beforeAll(async () => {
   const endpoints = ["/group/a", "/group/b"].map((path) => ({ url: destination.url(path) }));
-  await client.post("/v2/topics/batched/endpoints", {}, JSON.stringify({ endpoints }));
+  await client.postJson("/v2/topics/batched/endpoints", { endpoints });
 });
 
 const batch = (items: unknown, headers = {}): Promise<Reply> =>

@@ -95,7 +95,7 @@ describe("DELETE /v2/messages by filters", () => {
 
   it("202 cancels the children of a group publish, also those that are not made yet", async () => {
     const endpoints = ["/g1", "/g2", "/g3"].map((path) => ({ url: destination.url(path) }));
-    await client.post("/v2/topics/bulk/endpoints", {}, JSON.stringify({ endpoints }));
+    await client.postJson("/v2/topics/bulk/endpoints", { endpoints });
     await client.publish("bulk", service({ Delay: "1h", Label: "fanned" }));
 
     const reply = await cancel("?topicName=bulk&label=fanned");

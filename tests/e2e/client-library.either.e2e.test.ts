@@ -11,7 +11,7 @@ import {
   type PosthasteError,
 } from "@posthaste/client";
 import { createReceiver, NonRetryable, nodeHandler, RetryAfter } from "@posthaste/client/receiver";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { destination, server, startBeforeTests } from "./suite.ts";
@@ -39,10 +39,7 @@ async function fail(label: string, count: number, path = `/${label}`): Promise<v
   destination.answers(path, (_, response) => response.writeHead(500).end());
   for (let i = 0; i < count; i++)
     await client.publish({ to: destination.url(path), label, retries: 0 });
-  await eventually(
-    () => all(client.each("listDeadLetters", { label })),
-    ({ length }) => length === count,
-  );
+  await eventually(() => all(client.each("listDeadLetters", { label })), hasLength(count));
 }
 
 describe("a message", () => {
@@ -69,7 +66,7 @@ describe("a message", () => {
     expect(JSON.parse(String(arrival?.body))).toEqual({ hello: "wörld" });
     const events = await eventually(
       () => all(client.each("listEvents", { messageId, count: 1 })),
-      ({ length }) => length === 3,
+      hasLength(3),
     );
     expect(events.map(({ state }) => state)).toEqual(["DELIVERED", "ACTIVE", "CREATED"]);
   });
@@ -191,7 +188,7 @@ describe("a receiver", () => {
     const { messageId } = await client.publish({ to, body, retries: 3 });
     const ends = await eventually(
       () => all(client.each("listEvents", { messageId, state: ["DELIVERED", "FAILED"] })),
-      ({ length }) => length === 1,
+      hasLength(1),
     );
     return ends[0]?.state;
   };

@@ -51,6 +51,10 @@ export class Client {
     return this.call("POST", path, headers, body);
   }
 
+  postJson(path: string, value: unknown): Promise<Reply> {
+    return this.post(path, {}, JSON.stringify(value));
+  }
+
   publish(
     destination: string,
     headers: Headers = {},
@@ -127,6 +131,16 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
     error: () => textOf(object()["error"]),
   };
 }
+
+export const isFilled = ({ length }: { readonly length: number }): boolean => length > 0;
+export const hasLength =
+  (wanted: number) =>
+  ({ length }: { readonly length: number }): boolean =>
+    length === wanted;
+export const hasStatus =
+  (wanted: number) =>
+  ({ status }: { readonly status: number }): boolean =>
+    status === wanted;
 
 const restMsMin = 25;
 const restMsMax = 500;

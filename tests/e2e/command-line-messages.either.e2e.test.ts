@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { type CommandLine, commandLineOf } from "./command-line.ts";
 import { textOf } from "./json.ts";
 import { operatorEnv } from "./operator.ts";
@@ -33,7 +33,7 @@ describe("messages", () => {
     expect([none.code, none.out]).toEqual([0, "0 messages published: the list is empty\n"]);
     const arrivals = await eventually(
       () => Promise.resolve(destination.at("/published")),
-      ({ length }) => length === 4,
+      hasLength(4),
     );
     const first = arrivals.find(({ headers }) => headers["x-shop"] !== undefined);
     expect(first?.headers).toMatchObject({
@@ -262,7 +262,7 @@ describe("dead letters", () => {
     expect(retried).toMatchObject({ dlqId: id });
     const [, again] = await eventually(
       () => Promise.resolve(destination.at("/edited")),
-      ({ length }) => length === 2,
+      hasLength(2),
     );
     expect([String(again?.body), again?.method]).toEqual(['{"order":17}', "PUT"]);
     expect(again?.headers).toMatchObject({

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { run } from "@posthaste/cli";
 import { bareEnv } from "@posthaste/testing/bare-env";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { type Json, textOf } from "./json.ts";
 import { operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
@@ -87,10 +87,7 @@ export class CommandLine {
 
   /** Runs the command until it lists as many. */
   until(count: number, ...words: readonly string[]): Promise<readonly Json[]> {
-    return eventually(
-      () => this.ok(...words),
-      ({ length }) => length === count,
-    );
+    return eventually(() => this.ok(...words), hasLength(count));
   }
 
   /** Publishes with these words. Returns the id of the message. */

@@ -1,6 +1,6 @@
 /** Tests dead letters in the console, and texts of others, which are shown as text. */
 import { describe, expect } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { goTo, isThere, visit } from "./console-site.ts";
 
@@ -22,20 +22,14 @@ describe("dead letters", () => {
       const { page } = await pages.signedIn("#/dead-letters?label=one-by-one");
 
       await page.getByRole("button", { name: `Retry ${retried}` }).click();
-      await eventually(
-        () => pages.letters("one-by-one"),
-        (left) => left.length === 1,
-      );
+      await eventually(() => pages.letters("one-by-one"), hasLength(1));
       await page.getByRole("button", { name: `Remove ${removed}` }).click();
       await page.getByRole("button", { name: "Keep" }).click();
       const kept = await pages.letters("one-by-one");
       // The dialog's own button may be there still, as it fades.
       await page.getByRole("button", { name: `Remove ${removed}`, exact: true }).click();
       await page.getByRole("button", { name: `Yes, remove ${removed}` }).click();
-      await eventually(
-        () => pages.letters("one-by-one"),
-        (left) => left.length === 0,
-      );
+      await eventually(() => pages.letters("one-by-one"), hasLength(0));
       await page.mouse.move(0, 0);
       await isThere(page, "No dead letter matches");
 

@@ -1,7 +1,7 @@
 /** Tests messages in the console: a failed message is found, corrected, and tried again. */
 import { describe, expect } from "@jest/globals";
 import { type Route } from "playwright-core";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { find, goTo, isThere, visit } from "./console-site.ts";
 import { failing } from "./destination.ts";
@@ -164,9 +164,9 @@ describe("a message", () => {
     const { page } = await pages.signedIn("#/messages?label=paged&state=DELIVERED");
     const idsShown = () => page.locator("tbody .id").allTextContents();
 
-    const first = await eventually(idsShown, ({ length }) => length === 100);
+    const first = await eventually(idsShown, hasLength(100));
     await page.getByRole("button", { name: "Next page" }).click();
-    const second = await eventually(idsShown, ({ length }) => length === 5);
+    const second = await eventually(idsShown, hasLength(5));
 
     expect([...first, ...second].toSorted()).toEqual(made.toSorted());
   });

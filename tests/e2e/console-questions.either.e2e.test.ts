@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";
 import { browserPath } from "./browser.ts";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { cutTables, find, isThere, settled } from "./console-site.ts";
 import { developmentToken } from "./server-process.ts";
@@ -41,10 +41,7 @@ async function messages(): Promise<void> {
   await client.queue({ queueName: "mails" }).upsert({ parallelism: 1, paused: true });
   await client.queue({ queueName: "mails" }).enqueueJSON({ url: ok, body: { mail: 1 } });
   await client.schedules.create({ destination: ok, cron: "0 9 * * *", scheduleId: "at-nine" });
-  await eventually(
-    () => pages.server.client.listed("/v2/dlq", "messages"),
-    (letters) => letters.length === 3,
-  );
+  await eventually(() => pages.server.client.listed("/v2/dlq", "messages"), hasLength(3));
 }
 
 async function runs(): Promise<void> {

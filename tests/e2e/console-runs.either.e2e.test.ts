@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";
 import { type Page } from "playwright-core";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { find, isThere, visit } from "./console-site.ts";
 import { readOnlyToken } from "./users.ts";
@@ -100,10 +100,7 @@ describe("a run", () => {
     await page.getByRole("button", { name: /reserve/ }).click();
     await page.getByRole("region", { name: "Step reserve" }).getByText("reserved").waitFor();
     await look();
-    await eventually(
-      () => cutSteps(page),
-      (cut) => cut.length === 0,
-    );
+    await eventually(() => cutSteps(page), hasLength(0));
 
     expect(before).toEqual([]);
     expect(await page.getByRole("listbox").count()).toBe(0);

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect } from "@jest/globals";
-import { Client, eventually } from "./client.ts";
+import { Client, eventually, hasStatus, hasLength } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { goTo, isIn, isThere, settled, signOut, visit } from "./console-site.ts";
 import {
@@ -52,10 +52,7 @@ describe("schedules", () => {
       await page.getByRole("button", { name: "Yes, remove nightly" }).click();
       await page.getByRole("heading", { level: 1, name: "Schedules" }).waitFor();
 
-      await eventually(
-        () => pages.server.client.get("/v2/schedules/nightly"),
-        ({ status }) => status === 404,
-      );
+      await eventually(() => pages.server.client.get("/v2/schedules/nightly"), hasStatus(404));
     },
   );
 
@@ -144,10 +141,7 @@ describe("queues", () => {
     await page.getByRole("button", { name: "Delete mails" }).click();
     await page.getByRole("button", { name: /^Yes, delete/ }).click();
 
-    await eventually(
-      () => client.get("/v2/queues/mails"),
-      ({ status }) => status === 404,
-    );
+    await eventually(() => client.get("/v2/queues/mails"), hasStatus(404));
   });
 });
 
@@ -155,7 +149,7 @@ describe("groups", () => {
   journey("get and lose endpoints, and show why one is refused", async () => {
     const { client } = pages.server;
     const endpoints = [{ url: pages.destination.url("/audit"), name: "archive" }];
-    await client.post("/v2/topics/audit/endpoints", {}, JSON.stringify({ endpoints }));
+    await client.postJson("/v2/topics/audit/endpoints", { endpoints });
     const opened = await pages.signedIn();
     const { page, allowed } = opened;
     const other = pages.destination.url("/other");
@@ -172,10 +166,7 @@ describe("groups", () => {
     await opened.look();
     await page.getByRole("button", { name: `Remove ${other}` }).click();
     await page.getByRole("button", { name: `Yes, remove ${other}` }).click();
-    await eventually(
-      () => client.listed("/v2/topics/audit", "endpoints"),
-      (left) => left.length === 1,
-    );
+    await eventually(() => client.listed("/v2/topics/audit", "endpoints"), hasLength(1));
 
     allowed.push(/400/);
   });
@@ -183,7 +174,7 @@ describe("groups", () => {
   journey("have settings that their publishes take, or the field shows why not", async () => {
     const { client } = pages.server;
     const endpoints = [{ url: pages.destination.url("/settled") }];
-    await client.post("/v2/topics/settled/endpoints", {}, JSON.stringify({ endpoints }));
+    await client.postJson("/v2/topics/settled/endpoints", { endpoints });
     const opened = await pages.signedIn("#/groups/settled");
     const { page, allowed } = opened;
     const field = page.getByLabel("Headers for publishes that do not set their own");
@@ -205,10 +196,7 @@ describe("groups", () => {
     );
     const [made] = (await client.post("/v2/publish/settled")).list();
     const id = String(made?.["messageId"]);
-    const message = await eventually(
-      () => client.get(`/v2/messages/${id}`),
-      ({ status }) => status === 200,
-    );
+    const message = await eventually(() => client.get(`/v2/messages/${id}`), hasStatus(200));
 
     expect(message.object()).toMatchObject({ maxRetries: 5, label: "of-settled" });
     allowed.push(/400/);

@@ -1,6 +1,6 @@
 /** Tests dead letters retried and removed, by ids and by filters (docs/design/wire#dead-letters). */
 import { describe, expect, it } from "@jest/globals";
-import { type Client, eventually } from "./client.ts";
+import { type Client, eventually, hasLength, isFilled } from "./client.ts";
 import { always } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
@@ -24,10 +24,7 @@ async function failed(
   const settings = service({ Retries: "0", Label: label, "Forward-X-Mine": "kept" });
   const headers = { ...settings, ...more };
   for (let n = 0; n < count; n++) await client.published(destination.url(path), headers, body);
-  const letters = await eventually(
-    () => listed(`label=${label}`),
-    (found) => found.length === count,
-  );
+  const letters = await eventually(() => listed(`label=${label}`), hasLength(count));
   destination.answers(path, always(200));
   return letters.map((letter) => textOf(letter["dlqId"]));
 }
@@ -87,15 +84,9 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
 
     const events = async (of: unknown) =>
       await client.listed(`/v2/events?messageId=${textOf(of)}`, "events");
-    const made = await eventually(
-      () => events(retried),
-      (found) => found.length > 0,
-    );
+    const made = await eventually(() => events(retried), isFilled);
     for (const event of made) expect(event["retryOf"]).toEqual({ messageId, dlqId: id });
-    const [ended, ...rest] = await eventually(
-      () => events(messageId),
-      (found) => found.length > 0,
-    );
+    const [ended, ...rest] = await eventually(() => events(messageId), isFilled);
     expect(ended).toMatchObject({ state: "FAILED", dlqId: id, retryMessageId: retried });
     for (const event of rest) expect(event).not.toHaveProperty("retryMessageId");
   });
@@ -136,11 +127,7 @@ describe("POST /v2/dlq/retry", () => {
   it("201 retries a list of ids in its order, given in the body or in the query", async () => {
     const ids = (await failed("listed", 4)).toReversed();
 
-    const inBody = await client.post(
-      "/v2/dlq/retry",
-      {},
-      JSON.stringify({ dlqIds: ids.slice(0, 2) }),
-    );
+    const inBody = await client.postJson("/v2/dlq/retry", { dlqIds: ids.slice(0, 2) });
     const inQuery = await client.post(`/v2/dlq/retry?dlqIds=${ids.slice(2).join(",")}`);
 
     expect([inBody.status, inQuery.status]).toEqual([201, 201]);
@@ -157,7 +144,7 @@ describe("POST /v2/dlq/retry", () => {
 
     for (let cursor: string | undefined; cursor !== "";) {
       const page = { label: "matching", count: 2, ...(cursor !== undefined && { cursor }) };
-      const reply = await client.post("/v2/dlq/retry", {}, JSON.stringify(page));
+      const reply = await client.postJson("/v2/dlq/retry", page);
       expect(reply.status).toBe(201);
       made.push(...messageIds(reply.list("responses")));
       cursor = textOf(reply.object()["cursor"]);
@@ -179,11 +166,7 @@ describe("POST /v2/dlq/retry", () => {
   it("404 for a list with an id of no letter, and retries none", async () => {
     const ids = await failed("missing", 1);
 
-    const reply = await client.post(
-      "/v2/dlq/retry",
-      {},
-      JSON.stringify({ dlqIds: [...ids, "1-0"] }),
-    );
+    const reply = await client.postJson("/v2/dlq/retry", { dlqIds: [...ids, "1-0"] });
 
     expect([reply.status, reply.error()]).toEqual([404, "dead letter 1-0 not found"]);
     expect(await listed("label=missing")).toHaveLength(1);

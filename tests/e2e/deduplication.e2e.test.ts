@@ -111,7 +111,7 @@ describe("content-based deduplication", () => {
 describe("a URL group", () => {
   const upsert = (...paths: readonly string[]) => {
     const endpoints = paths.map((path) => ({ url: destination.url(path) }));
-    return client.post("/v2/topics/deduplicated/endpoints", {}, JSON.stringify({ endpoints }));
+    return client.postJson("/v2/topics/deduplicated/endpoints", { endpoints });
   };
   const publish = async () => {
     const reply = await client.publish("deduplicated", service({ "Deduplication-Id": "group" }));

@@ -1,6 +1,6 @@
 /** Tests when messages are delivered: at once, after a delay, not before a time; never early. */
 import { describe, expect, it } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import { service } from "./dialects.ts";
 import { numberOf } from "./json.ts";
 import { client, destination, startBeforeTests } from "./suite.ts";
@@ -81,7 +81,7 @@ describe("a message", () => {
 
     const events = await eventually(
       () => client.listed(`/v2/events?messageId=${id}`, "events"),
-      (list) => list.length > 0,
+      isFilled,
       5_000,
     );
     expect(events).toMatchObject([{ state: "CREATED", messageId: id }]);

@@ -3,7 +3,7 @@
  * these names filled in.
  */
 import { type EndpointKind, endpoints } from "@posthaste/contract";
-import { type Client, eventually } from "./client.ts";
+import { type Client, eventually, hasLength } from "./client.ts";
 import { always, type Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { objectOf, textOf } from "./json.ts";
@@ -58,10 +58,7 @@ export async function settle(
   const none = await ok(client.delete("/v2/messages?label=none&async=true"));
   const actionId = textOf(none.object()["actionId"]);
   const letterIn = async (path: string): Promise<string> => {
-    const [letter] = await eventually(
-      () => client.listed(path, "messages"),
-      ({ length }) => length === 1,
-    );
+    const [letter] = await eventually(() => client.listed(path, "messages"), hasLength(1));
     return textOf(letter?.["dlqId"]);
   };
   const dlqId = await letterIn("/v2/dlq");

@@ -7,7 +7,7 @@ import { Client as Qstash } from "@upstash/qstash";
 import { Client } from "@upstash/workflow";
 import { serveMany } from "@upstash/workflow/express";
 import express from "express";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -67,10 +67,7 @@ it("is paid, packed, delivered and reported, each step once", async () => {
   const { workflowRunId } = await trigger({ id: "1", cents: 4_200, items: ["lamp"], sendFrom });
   const [asked] = await carrier.arrivals("/labels");
   const { tell } = JSON.parse(String(asked?.body)) as { tell: string };
-  await eventually(
-    () => client.getWaiters({ eventId: "packed:1" }),
-    ({ length }) => length > 0,
-  );
+  await eventually(() => client.getWaiters({ eventId: "packed:1" }), isFilled);
   await client.notify({ eventId: "packed:1", eventData: "box 7" });
   await fetch(tell, { method: "POST", body: "the neighbour" });
 

@@ -1,6 +1,6 @@
 /** Tests `GET /v2/events` with `wait`: the log as it is written (docs/design/wire#following-the-log). */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually, type Reply } from "./client.ts";
+import { Client, eventually, type Reply, hasStatus } from "./client.ts";
 import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
@@ -164,10 +164,7 @@ describe("GET /v2/events with wait", () => {
       () => follower.next(3).catch(() => undefined),
       (reply) => reply !== undefined,
     );
-    const listed = await eventually(
-      () => limited.get("/v2/events?label=limited"),
-      ({ status }) => status === 200,
-    );
+    const listed = await eventually(() => limited.get("/v2/events?label=limited"), hasStatus(200));
 
     expect(listed.list("events")).toEqual([]);
     expect((await waiting)?.list("events")).toEqual([]);

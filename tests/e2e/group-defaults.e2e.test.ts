@@ -75,7 +75,7 @@ describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) 
       { destination: "https://example.com", headers: service({ Delay: "1h" }) },
     ];
 
-    const answers = (await client.post("/v2/batch", {}, JSON.stringify(items))).json();
+    const answers = (await client.postJson("/v2/batch", items)).json();
 
     const ids = listOf([answers].flat(2)).map((answer) => textOf(answer["messageId"]));
     const messages = await Promise.all(ids.map((id) => client.get(`/v2/messages/${id}`)));

@@ -38,7 +38,7 @@ it("retries of dead letters survive kill -9: each makes one message, and none is
     ...{ destination: destination.url(path), headers },
     body: String(n),
   }));
-  expect((await client.post("/v2/batch", {}, JSON.stringify(items))).status).toBe(200);
+  expect((await client.postJson("/v2/batch", items)).status).toBe(200);
   const letters = async () => (await client.get("/v2/overview")).object()["deadLetters"];
   await eventually(letters, (number) => number === count);
   destination.answers(path, always(200));

@@ -1,6 +1,6 @@
 /** Tests the destination `api/llm`: the operator's provider, and its key, which only the provider sees (docs/llm.md). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually } from "./client.ts";
+import { type Client, eventually, hasLength } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { textOf } from "./json.ts";
@@ -78,11 +78,7 @@ describe("a message to api/llm", () => {
       ...more,
     });
 
-    const reply = await client.post(
-      "/v2/batch",
-      {},
-      JSON.stringify([item("b1", {}), item("b2", { queue: "q" })]),
-    );
+    const reply = await client.postJson("/v2/batch", [item("b1", {}), item("b2", { queue: "q" })]);
 
     expect(reply.status).toBe(200);
     expect((await arrivalOf("b1"))?.headers["authorization"]).toBe(`Bearer ${key}`);
@@ -94,7 +90,7 @@ describe("a message to api/llm", () => {
     const id = textOf((await asked("failing")).object()["messageId"]);
     const [letter] = await eventually(
       () => client.listed("/v2/dlq?label=failing", "messages"),
-      (letters) => letters.length === 1,
+      hasLength(1),
     );
 
     const log = await client.get(`/v2/logs?messageId=${id}`);

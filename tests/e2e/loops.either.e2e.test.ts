@@ -84,7 +84,7 @@ describe("the server's own address", () => {
   it("400 is refused as an endpoint of a URL group", async () => {
     const endpoints = [{ url: destination.url("/ok") }, { url: own() }];
 
-    const reply = await client.post("/v2/topics/loop/endpoints", {}, JSON.stringify({ endpoints }));
+    const reply = await client.postJson("/v2/topics/loop/endpoints", { endpoints });
 
     expect(reply.status).toBe(400);
     expect(reply.error()).toMatch(/^endpoints\[1\]\.url: .*this service itself/);

@@ -1,6 +1,6 @@
 /** Tests tokens as the operator makes and revokes them, and what a scope allows at the gateway (docs/management.md). */
 import { describe, expect, it } from "@jest/globals";
-import { Client, eventually, type Reply } from "./client.ts";
+import { Client, eventually, type Reply, hasStatus, hasLength } from "./client.ts";
 import { textOf } from "./json.ts";
 import { service } from "./dialects.ts";
 import { newTenant, operatorEnv, untilStatus } from "./operator.ts";
@@ -82,7 +82,7 @@ describe("a token", () => {
     await full.published(destination.url(`/${id}`), secret, "hidden");
     const [letter] = await eventually(
       () => full.listed("/v2/dlq", "messages"),
-      ({ length }) => length === 1,
+      hasLength(1),
       30_000,
     );
     const retry = `/v2/dlq/retry/${textOf(letter?.["dlqId"])}`;
@@ -185,10 +185,7 @@ describe("a token", () => {
     const tokens = (await operator.get(`/v2/tenants/${name}/tokens`)).list();
     await operator.delete(`/v2/tenants/${name}/tokens/${textOf(tokens[1]?.["id"])}`);
 
-    const after = await eventually(
-      () => anonymous.get("/v2/me", session),
-      ({ status }) => status === 401,
-    );
+    const after = await eventually(() => anonymous.get("/v2/me", session), hasStatus(401));
 
     expect([before.status, after.error()]).toEqual([200, "the session has ended: sign in again"]);
     expect((await caller.get("/v2/me")).status).toBe(200);

@@ -188,7 +188,7 @@ describe("a plan that changes", () => {
     () => publish({ Retries: "4" }),
     () => publish({ Delay: "2m" }),
     () => publish({ Timeout: "2m" }),
-    () => client.post("/v2/topics/planned/endpoints", {}, JSON.stringify({ endpoints })),
+    () => client.postJson("/v2/topics/planned/endpoints", { endpoints }),
     () => publish({}, "x".repeat(101)),
   ];
   const answers = async () => {

@@ -3,7 +3,7 @@
  * (docs/design/wire#lists-and-cursors). The suite of schedules tests the filter by schedule, since it waits for its minute.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually, type Reply } from "./client.ts";
+import { Client, eventually, type Reply, hasStatus, hasLength } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
@@ -80,11 +80,11 @@ async function failed(index: number): Promise<Failed> {
   const messageId = await enqueued(kind);
   const [letter] = await eventually(
     () => client.listed(`/v2/dlq?messageId=${messageId}`, "messages"),
-    ({ length }) => length === 1,
+    hasLength(1),
   );
   await eventually(
     () => client.listed(`/v2/events?messageId=${messageId}&state=FAILED`, "events"),
-    ({ length }) => length === 1,
+    hasLength(1),
   );
   const [dlqId, createdAt] = [textOf(letter?.["dlqId"]), numberOf(letter?.["createdAt"])];
   return { ...kind, messageId, dlqId, createdAt };
@@ -100,10 +100,7 @@ function kindAt(index: number): Kind {
 const held = (index: number): Promise<string> => enqueued(kindAt(index), { Delay: "1h" });
 
 async function createdAt(id: string): Promise<number> {
-  const message = await eventually(
-    () => client.get(`/v2/messages/${id}`),
-    ({ status }) => status === 200,
-  );
+  const message = await eventually(() => client.get(`/v2/messages/${id}`), hasStatus(200));
   return numberOf(message.object()["createdAt"]);
 }
 

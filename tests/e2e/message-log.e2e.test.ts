@@ -1,6 +1,6 @@
 /** Tests `/v2/events` and `/v2/logs`: the message log (docs/design/wire#the-message-log). */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually, type Reply } from "./client.ts";
+import { eventually, type Reply, hasLength } from "./client.ts";
 import { always, failing } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, listOf, numberOf, textOf } from "./json.ts";
@@ -15,11 +15,7 @@ beforeAll(async () => {
 const events = async (query: string, by = client): Promise<readonly Json[]> =>
   await by.listed(`/v2/events?${query}`, "events");
 const until = (query: string, count: number): Promise<readonly Json[]> =>
-  eventually(
-    () => events(query),
-    (found) => found.length === count,
-    20_000,
-  );
+  eventually(() => events(query), hasLength(count), 20_000);
 const publish = (path: string, label: string, settings = {}, by = client): Promise<string> =>
   by.published(destination.url(path), service({ Label: label, ...settings }), "the body");
 

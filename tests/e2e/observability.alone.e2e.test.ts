@@ -3,7 +3,7 @@ import { freePort, type RunningPrometheus } from "@posthaste/local";
 import { metricCatalogue } from "@posthaste/ports";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { Busy } from "./busy.ts";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { type Collector, startCollector } from "./collector.ts";
 import { Destination } from "./destination.ts";
 import { promisedBy } from "./metrics.ts";
@@ -48,17 +48,10 @@ describeWithPrometheus("Prometheus, which reads a standalone", () => {
   });
 
   it("no alert of a standalone fires while all is well", async () => {
-    await eventually(
-      () => prometheus.ask("posthaste:waiting:max"),
-      (found) => found.length === 1,
-      60_000,
-    );
+    await eventually(() => prometheus.ask("posthaste:waiting:max"), hasLength(1), 60_000);
 
     // Before its first scrape Prometheus knows of no deliverer.
-    const found = await eventually(
-      () => firing(prometheus),
-      (names) => names.length === 0,
-    );
+    const found = await eventually(() => firing(prometheus), hasLength(0));
 
     expect(found).toEqual([]);
   });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await startServer({ env: { POSTHASTE_LLM_URL: destination.url("/llm") } });
   client = server.client;
   const endpoints = [{ url: destination.url("/first") }, { url: destination.url("/second") }];
-  await client.post("/v2/topics/my-group/endpoints", {}, JSON.stringify({ endpoints }));
+  await client.postJson("/v2/topics/my-group/endpoints", { endpoints });
   // Counts are written every few seconds (ADR 86), and an example reads them.
   await client.published(destination.url("/counted"), {});
   await eventually(

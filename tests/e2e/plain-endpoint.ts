@@ -1,6 +1,6 @@
 /** An endpoint of runs that has no SDK, and the requests of a caller without one. Uses the server and destination of the suite. */
 import { expect } from "@jest/globals";
-import { eventually, type Reply } from "./client.ts";
+import { eventually, type Reply, isFilled } from "./client.ts";
 import { type Arrival } from "./destination.ts";
 import { type Json, objectOf } from "./json.ts";
 import { destination, server } from "./suite.ts";
@@ -115,7 +115,7 @@ export class Endpoint {
       headers: ofRun(run),
       body: JSON.stringify({ stepId: 0, targetStep: i + 1, stepName, concurrent: 2 }),
     }));
-    return server.client.post("/v2/batch", {}, JSON.stringify(items));
+    return server.client.postJson("/v2/batch", items);
   }
 }
 
@@ -142,7 +142,7 @@ export const rowsOf = (run: Json | undefined): readonly Json[] =>
 export const notified = async (path: string): Promise<Json | undefined> => {
   const [first] = await eventually(
     async () => (await server.client.post(`/v2/notify/picked:${path}`, {}, '{"by":"me"}')).list(),
-    ({ length }) => length > 0,
+    isFilled,
   );
   return first;
 };

@@ -1,6 +1,6 @@
 /** Tests what a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
 import { describe, expect, it } from "@jest/globals";
-import { type Client, eventually, type Reply } from "./client.ts";
+import { type Client, eventually, type Reply, hasLength } from "./client.ts";
 import { always, type Responder } from "./destination.ts";
 import { inDialect, service } from "./dialects.ts";
 import { type Json, numberOf, objectOf, textOf } from "./json.ts";
@@ -87,7 +87,7 @@ describe("a plan with messagesPerDayMax", () => {
     const client = await operator.tenant("daily", { plan: { messagesPerDayMax: 3 } });
     const url = destination.url("/daily");
     const batch = (count: number) =>
-      client.post("/v2/batch", {}, JSON.stringify(Array(count).fill({ destination: url })));
+      client.postJson("/v2/batch", Array(count).fill({ destination: url }));
 
     expect((await batch(2)).status).toBe(200);
     const refused = await batch(2);
@@ -110,11 +110,11 @@ describe("a plan with messagesPerDayMax", () => {
   it("counts each endpoint of a group", async () => {
     const client = await operator.tenant("daily-group", { plan: { messagesPerDayMax: 3 } });
     const endpoints = [1, 2].map((n) => ({ url: destination.url(`/group-${n}`) }));
-    await client.post("/v2/topics/two/endpoints", {}, JSON.stringify({ endpoints }));
+    await client.postJson("/v2/topics/two/endpoints", { endpoints });
 
     expect((await client.post("/v2/publish/two")).status).toBe(200);
     expect((await client.post("/v2/publish/two")).status).toBe(429);
-    const inBatch = await client.post("/v2/batch", {}, JSON.stringify([{ destination: "two" }]));
+    const inBatch = await client.postJson("/v2/batch", [{ destination: "two" }]);
     expect(inBatch.status).toBe(429);
   });
 });
@@ -128,10 +128,7 @@ it("a duplicate counts as a message of the day, and a retried dead letter does n
       service({ Retries: "0", "Deduplication-Id": "once" }),
     );
   const statuses = [await publish(), await publish(), await publish()].map(({ status }) => status);
-  await eventually(
-    () => client.listed("/v2/dlq", "messages"),
-    ({ length }) => length === 1,
-  );
+  await eventually(() => client.listed("/v2/dlq", "messages"), hasLength(1));
 
   expect(statuses).toEqual([200, 202, 429]);
   expect((await client.post("/v2/dlq/retry")).list("responses")).toHaveLength(1);
@@ -147,7 +144,7 @@ describe("a plan with queuesMax", () => {
     const client = await operator.tenant("queues", { plan: { queuesMax: 2 } });
     const url = destination.url("/in-queues");
     const queue = (queueName: string, more = {}) =>
-      client.post("/v2/queues", {}, JSON.stringify({ queueName, ...more }));
+      client.postJson("/v2/queues", { queueName, ...more });
     await client.post(`/v2/enqueue/a/${url}`);
     await queue("b");
 
@@ -169,12 +166,9 @@ describe("a plan with queuesMax", () => {
     destination.answers("/fails-in-queue", always(500));
     const url = destination.url("/fails-in-queue");
     await client.post(`/v2/enqueue/a/${url}`, service({ Retries: "0" }));
-    const [letter] = await eventually(
-      () => client.listed("/v2/dlq", "messages"),
-      ({ length }) => length === 1,
-    );
+    const [letter] = await eventually(() => client.listed("/v2/dlq", "messages"), hasLength(1));
     await client.delete("/v2/queues/a");
-    await client.post("/v2/queues", {}, JSON.stringify({ queueName: "b" }));
+    await client.postJson("/v2/queues", { queueName: "b" });
     const error = "quota maxQueues exceeded, current limit: 1";
 
     const path = `/v2/dlq/retry/${textOf(letter?.["dlqId"])}`;
@@ -191,8 +185,7 @@ describe("a plan with queuesMax", () => {
       plan: { queuesMax: 2, messagesPerDayMax: 3 },
     });
     const item = (queue: string) => ({ destination: destination.url("/batched"), queue });
-    const batch = (...queues: readonly string[]) =>
-      client.post("/v2/batch", {}, JSON.stringify(queues.map(item)));
+    const batch = (...queues: readonly string[]) => client.postJson("/v2/batch", queues.map(item));
 
     expect(answered(await batch("a", "b", "c"))).toEqual({
       ...refused,
@@ -226,8 +219,7 @@ describe("a plan with batchBytesMax", () => {
   it("413 refuses a longer batch, and nothing of it is published", async () => {
     const client = await operator.tenant("short-batches", { plan: { batchBytesMax: 2_000 } });
     const item = { destination: destination.url("/short-batch"), body: "x".repeat(500) };
-    const batch = (count: number) =>
-      client.post("/v2/batch", {}, JSON.stringify(Array(count).fill(item)));
+    const batch = (count: number) => client.postJson("/v2/batch", Array(count).fill(item));
 
     expect((await batch(4)).status).toBe(413);
     expect((await batch(3)).status).toBe(200);

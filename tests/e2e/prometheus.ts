@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe } from "@jest/globals";
 import { hasPrometheus, type RunningPrometheus, startPrometheus } from "@posthaste/local";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { alerts, checkedInDashboards, recordings, renderRules } from "@posthaste/observability";
 
@@ -120,7 +120,7 @@ export async function exemplarTrace(prometheus: RunningPrometheus): Promise<stri
   const [first] = await eventually(
     async () =>
       (await prometheus.get(`query_exemplars?${asked.toString()}`)) as readonly Exemplars[],
-    (found) => found.length > 0,
+    isFilled,
   );
   return first?.exemplars[0]?.labels["trace_id"];
 }

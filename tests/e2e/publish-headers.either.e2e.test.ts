@@ -26,15 +26,7 @@ describe("a misspelt header is refused with the nearest known name, and nothing 
     ["publish to a group", () => server.client.post("/v2/publish/misspelt-group", wrong)],
     ["enqueue", () => server.client.post(`/v2/enqueue/misspelt/${to()}`, wrong)],
     ["query", () => server.client.post(`/v2/publish/${to()}?service-retires=1`)],
-    [
-      "batch",
-      () =>
-        server.client.post(
-          "/v2/batch",
-          {},
-          JSON.stringify([{ destination: to(), headers: wrong }]),
-        ),
-    ],
+    ["batch", () => server.client.postJson("/v2/batch", [{ destination: to(), headers: wrong }])],
     [
       "schedule",
       () => server.client.post(`/v2/schedules/${to()}`, { ...wrong, "Service-Cron": "* * * * *" }),
@@ -131,7 +123,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       const sent = { "Content-Encoding": "gzip", "Content-Language": "de" };
       const [name] = [`encoded-${lower}`];
       const endpoints = [{ url: destination.url(path("encoded-group")) }];
-      await server.client.post(`/v2/topics/${name}/endpoints`, {}, JSON.stringify({ endpoints }));
+      await server.client.postJson(`/v2/topics/${name}/endpoints`, { endpoints });
 
       for (const target of [
         `publish/${destination.url(path("encoded-publish"))}`,

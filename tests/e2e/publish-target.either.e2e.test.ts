@@ -1,6 +1,6 @@
 /** Tests the target of a publish (docs/design/wire#targets), and the one rule for a URL wherever it is given (ADR 130). */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import { type Arrival } from "./destination.ts";
 import { type Json, objectOf, textOf } from "./json.ts";
 import { answerTo, errorOf, rawRequest } from "./raw-socket.ts";
@@ -264,7 +264,7 @@ describe("a URL", () => {
     const url = encodeURIComponent(destination.url("/found/ü"));
     const found = await eventually(
       () => server.client.listed(`/v2/events?url=${url}`, "events"),
-      (events) => events.length > 0,
+      isFilled,
     );
 
     expect(found[0]?.["url"]).toBe(destination.url("/found/%C3%BC"));

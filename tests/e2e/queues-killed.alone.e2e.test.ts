@@ -31,7 +31,7 @@ it("calls of queues survive kill -9: each message arrives in the order of its qu
   destination = await Destination.start();
   const { client, process } = server;
   for (const { name: queueName, parallelism } of queues)
-    await client.post("/v2/queues", {}, JSON.stringify({ queueName, parallelism }));
+    await client.postJson("/v2/queues", { queueName, parallelism });
   const lines = new Map(queues.map((queue) => [queue, new Line(queue)]));
   let restarted = Promise.resolve();
   let kills = 0;

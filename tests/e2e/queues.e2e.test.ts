@@ -1,6 +1,6 @@
 /** Tests `/v2/enqueue` and `/v2/queues`: FIFO queues (docs/design/queues). */
 import { describe, expect, it } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import { type Arrival } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
@@ -9,7 +9,7 @@ import { client, destination, startBeforeTests } from "./suite.ts";
 startBeforeTests();
 
 const put = (queueName: string, settings: object = {}) =>
-  client.post("/v2/queues", {}, JSON.stringify({ queueName, ...settings }));
+  client.postJson("/v2/queues", { queueName, ...settings });
 
 async function enqueue(
   queue: string,
@@ -138,7 +138,7 @@ describe("messages of a queue", () => {
       "batch",
       () => {
         const item = { destination: "g", queue: "of-groups", body: "body" };
-        return client.post("/v2/batch", {}, JSON.stringify([item]));
+        return client.postJson("/v2/batch", [item]);
       },
     ],
   ])(
@@ -153,7 +153,7 @@ describe("messages of a queue", () => {
           response.end("ok");
         });
       const endpoints = paths.map((path) => ({ url: destination.url(path) }));
-      await client.post("/v2/topics/g/endpoints", {}, JSON.stringify({ endpoints }));
+      await client.postJson("/v2/topics/g/endpoints", { endpoints });
 
       expect((await publish()).status).toBe(200);
       await enqueue("of-groups", last, "body");
@@ -228,7 +228,7 @@ describe("a queue", () => {
     for (const id of ids)
       await eventually(
         () => client.listed(`/v2/events?messageId=${id}&state=CANCELED`, "events"),
-        (found) => found.length === 1,
+        hasLength(1),
       );
     expect(destination.at("/deleted")).toEqual([]);
   });
@@ -254,7 +254,7 @@ describe("400", () => {
     ["half a parallelism", { queueName: "q", parallelism: 1.5 }, "parallelism: must be a whole"],
     ["a pause that is none", { queueName: "q", paused: "yes" }, "paused: must be true or false"],
   ])("for %s", async (_, body, text) => {
-    const reply = await client.post("/v2/queues", {}, JSON.stringify(body));
+    const reply = await client.postJson("/v2/queues", body);
 
     expect(reply.status).toBe(400);
     expect(reply.error()).toContain(text);

@@ -9,7 +9,7 @@ import {
 } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
-import { Client, eventually } from "./client.ts";
+import { Client, eventually, hasStatus } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { textOf } from "./json.ts";
 
@@ -97,7 +97,7 @@ it(
       keys.map((key) =>
         eventually(
           () => client.publish(destination.url("/later"), { "service-deduplication-id": key }),
-          ({ status }) => status === 200,
+          hasStatus(200),
           testMsMax,
         ),
       ),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually } from "./client.ts";
+import { type Client, eventually, isFilled } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { expired, key, selfSigned, valid } from "../../libs/sender/src/test-certificates.ts";
 import { always, type Arrival, deadUrl, Destination, failing, silent } from "./destination.ts";
@@ -360,7 +360,7 @@ describe("a last answer that breaks off, redirects or is missing", () => {
     const of = async (id: string): Promise<readonly Json[]> => [
       ...(await eventually(
         () => client.listed(`/v2/events?messageId=${id}&state=ERROR`, "events"),
-        (events) => events.length > 0,
+        isFilled,
       )),
       ...(await client.listed(`/v2/dlq?messageId=${id}`, "messages")),
     ];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { serve } from "@upstash/workflow";
-import { type Client, eventually, type Reply } from "./client.ts";
+import { type Client, eventually, type Reply, isFilled } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
@@ -409,12 +409,12 @@ describe("a schedule for every minute", () => {
     const [failing, waiting] = [idOf("failing"), idOf("waiting")];
     const letters = await eventually(
       () => client.listed(`/v2/dlq?scheduleId=${failing}`, "messages"),
-      ({ length }) => length > 0,
+      isFilled,
       waitMsMax,
     );
     const retries = await eventually(
       () => client.listed(`/v2/logs?scheduleId=${waiting}&state=RETRY`, "logs"),
-      ({ length }) => length > 0,
+      isFilled,
     );
     await client.delete(`/v2/schedules/${waiting}`);
     const cancelled = await client.delete(`/v2/messages?scheduleId=${waiting}`);

@@ -309,7 +309,7 @@ describe("kill -9", () => {
     destination.answers("/first", hanging);
     const paths = Array.from({ length: 3_000 }, (_, i) => `/group/${i}`);
     const endpoints = paths.map((path) => ({ url: destination.url(path) }));
-    await client.post("/v2/topics/group/endpoints", {}, JSON.stringify({ endpoints }));
+    await client.postJson("/v2/topics/group/endpoints", { endpoints });
     await publishMany(10, "/first");
     await destination.arrivals("/first", 10);
     await publishMany(50, "/backlog");

@@ -1,6 +1,6 @@
 /** Tests `/v2/topics`: URL groups, and publishing to them (docs/design/wire#url-groups). */
 import { describe, expect, it } from "@jest/globals";
-import { eventually, type Reply } from "./client.ts";
+import { eventually, type Reply, isFilled } from "./client.ts";
 import { always, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
@@ -10,7 +10,7 @@ startBeforeTests();
 
 type Endpoint = { readonly url: string; readonly name?: string };
 const upsert = (group: string, endpoints: readonly Endpoint[]): Promise<Reply> =>
-  client.post(`/v2/topics/${group}/endpoints`, {}, JSON.stringify({ endpoints }));
+  client.postJson(`/v2/topics/${group}/endpoints`, { endpoints });
 const remove = (group: string, endpoints: readonly Partial<Endpoint>[]): Promise<Reply> =>
   client.delete(`/v2/topics/${group}/endpoints`, JSON.stringify({ endpoints }));
 const read = async (group: string): Promise<Json> =>
@@ -202,10 +202,7 @@ describe.each(dialects)("a publish to a group in the $prefix dialect", ({ prefix
 });
 
 const lettersOf = async (group: string): Promise<readonly Json[]> => {
-  return eventually(
-    () => client.listed(`/v2/dlq?topicName=${group}`, "messages"),
-    (letters) => letters.length > 0,
-  );
+  return eventually(() => client.listed(`/v2/dlq?topicName=${group}`, "messages"), isFilled);
 };
 
 describe("a publish to a group", () => {

@@ -11,7 +11,7 @@ import {
 } from "@upstash/workflow";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import { firstUser } from "./users.ts";
 import {
   client,
@@ -182,7 +182,7 @@ describe("a resumed run", () => {
     const id = await resumed(letter);
     const [waiter] = await eventually(
       () => client.getWaiters({ eventId: "resumed.event" }),
-      (waiters) => waiters.length > 0,
+      isFilled,
     );
 
     expect(waiter?.headers).toMatchObject({ "Upstash-Workflow-Runid": [id] });
@@ -238,10 +238,7 @@ describe("a resumed run", () => {
         const [end] = await Promise.all([
           context.invoke("child", { workflow: child, body: undefined }),
           context.run("fails", async () => {
-            await eventually(
-              async () => children,
-              ({ length }) => length > 0,
-            );
+            await eventually(async () => children, isFilled);
             fault.check();
           }),
         ]);
@@ -253,10 +250,7 @@ describe("a resumed run", () => {
     const letter = await failed({ url: `${url}/parent` });
     fault.mend();
     const ids = [await resumed(letter), await resumed(letter)];
-    await eventually(
-      () => client.notify({ eventId: "child.goes.on" }),
-      (notified) => notified.length > 0,
-    );
+    await eventually(() => client.notify({ eventId: "child.goes.on" }), isFilled);
 
     expect(await ended).toEqual({ body: "child's end", isCanceled: false, isFailed: false });
     for (const id of ids) await succeeds(id);

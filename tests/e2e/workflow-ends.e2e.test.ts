@@ -1,7 +1,7 @@
 /** Tests how workflows fail and are cancelled and begun again, with the npm package `@upstash/workflow`, unmodified, against the server. */
 import { describe, expect, it } from "@jest/globals";
 import { WorkflowNonRetryableError } from "@upstash/workflow";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import {
   client,
   endpoint,
@@ -47,10 +47,7 @@ describe("a workflow", () => {
     });
 
     await hasEnded(workflowRunId);
-    await eventually(
-      async () => failures,
-      ({ length }) => length > 0,
-    );
+    await eventually(async () => failures, isFilled);
     expect(failures).toEqual([
       { id: workflowRunId, payload: { of: "it" }, failStatus: 500, failResponse: "broken" },
     ]);
@@ -63,10 +60,7 @@ describe("a workflow", () => {
       await context.run("never", () => 1);
     });
     const workflowRunId = await trigger({ url });
-    await eventually(
-      async () => endpoint.deliveries("/cancelled"),
-      ({ length }) => length > 0,
-    );
+    await eventually(async () => endpoint.deliveries("/cancelled"), isFilled);
 
     expect(await client.cancel({ ids: [workflowRunId] })).toEqual({ cancelled: 1 });
     expect(await client.cancel({ ids: [workflowRunId] })).toEqual({ cancelled: 0 });

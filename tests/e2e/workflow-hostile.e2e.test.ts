@@ -70,11 +70,9 @@ describe("a step", () => {
       const { id, url } = await startRun();
 
       const published = await client.publish(url, ofRun(id), body);
-      const batched = await client.post(
-        "/v2/batch",
-        {},
-        JSON.stringify([{ destination: url, headers: ofRun(id), body }]),
-      );
+      const batched = await client.postJson("/v2/batch", [
+        { destination: url, headers: ofRun(id), body },
+      ]);
 
       expect(published.status).toBe(412);
       expect(batched.status).toBe(412);
@@ -86,11 +84,11 @@ describe("a step", () => {
     const { id, url } = await startRun();
     const item = (body: string) => ({ destination: url, headers: ofRun(id), body });
 
-    const reply = await client.post(
-      "/v2/batch",
-      {},
-      JSON.stringify([item(aStep()), item(aStep({ stepId: 2 })), item("no step")]),
-    );
+    const reply = await client.postJson("/v2/batch", [
+      item(aStep()),
+      item(aStep({ stepId: 2 })),
+      item("no step"),
+    ]);
 
     expect(reply.status).toBe(412);
     expect(reply.error()).toContain("[2]");

@@ -1,7 +1,7 @@
 /** Tests the log of runs with the npm package `@upstash/workflow`, unmodified. */
 import { describe, expect, it } from "@jest/globals";
 import { createWorkflow, serveMany } from "@upstash/workflow/nextjs";
-import { eventually } from "./client.ts";
+import { eventually, hasLength } from "./client.ts";
 import {
   client,
   type Context,
@@ -220,10 +220,7 @@ describe("the log of runs", () => {
     expect(await eventually(stepOf, isSince)).toMatchObject({ ...since, state: "STEP_PROGRESS" });
 
     await client.cancel({ ids: workflowRunId });
-    await eventually(
-      () => client.notify({ eventId: `of ${childId}` }),
-      ({ length }) => length === 1,
-    );
+    await eventually(() => client.notify({ eventId: `of ${childId}` }), hasLength(1));
 
     const ended = await eventually(stepOf, (step) => step?.state === "STEP_SUCCESS");
     expect(ended).toMatchObject({ ...since, stepName: "child", stepType: "Invoke" });
@@ -297,10 +294,7 @@ describe("the log of runs", () => {
       await context.waitForEvent("waits", "of messages");
     });
     const { workflowRunId } = await client.trigger({ url, retries: 1, retryDelay: "1" });
-    await eventually(
-      () => client.notify({ eventId: "of messages" }),
-      ({ length }) => length === 1,
-    );
+    await eventually(() => client.notify({ eventId: "of messages" }), hasLength(1));
     await inState(workflowRunId, "RUN_SUCCESS");
     const path = `/v2/workflows/messageLogs?workflowUrl=${encodeURIComponent(url)}`;
     const all = () => messagesAt(path);

@@ -14,7 +14,7 @@ import {
 } from "@upstash/workflow-0";
 import { createWorkflow, serveMany } from "@upstash/workflow-0/express";
 import express from "express";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import {
   client as newClient,
   clientSettings,
@@ -130,7 +130,7 @@ describe("a workflow of 0.2", () => {
     const { workflowRunId } = await client.trigger({ url });
     await eventually(
       () => client.notify({ eventId: "older.event", eventData: { told: true } }),
-      (notified) => notified.length > 0,
+      isFilled,
     );
 
     expect(await ended).toEqual([true, { told: true }]);
@@ -220,10 +220,7 @@ describe("the endpoint of a workflow of 0.2", () => {
     );
     const { workflowRunId } = await client.trigger({ url });
     const run = await stateIs(workflowRunId, "RUN_FAILED");
-    await eventually(
-      async () => failures,
-      ({ length }) => length > 0,
-    );
+    await eventually(async () => failures, isFilled);
 
     expect(attempts).toBe(2);
     expect(failures).toEqual(["500 broken"]);
@@ -255,10 +252,7 @@ describe("the endpoint of a workflow of 0.2", () => {
     );
     const { workflowRunId } = await client.trigger({ url });
     await stateIs(workflowRunId, "RUN_FAILED");
-    await eventually(
-      async () => failures,
-      ({ length }) => length > 0,
-    );
+    await eventually(async () => failures, isFilled);
 
     expect(failures).toEqual(["503 no answers here"]);
     const asked = endpoint.deliveries("/answer").map(({ headers }) => headers);

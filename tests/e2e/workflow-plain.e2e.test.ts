@@ -1,7 +1,7 @@
 /** Tests a run by plain HTTP: its endpoint and its callers have no SDK, and use `Service-` headers only. */
 import { type ServerResponse } from "node:http";
 import { describe, expect, it } from "@jest/globals";
-import { eventually, type Reply } from "./client.ts";
+import { eventually, type Reply, hasStatus, hasLength, isFilled } from "./client.ts";
 import { type Arrival } from "./destination.ts";
 import {
   ofRun,
@@ -82,10 +82,7 @@ describe("a run by plain HTTP", () => {
       dlqId: expect.any(String),
       failureFunction: { url: endpoint.url, failStatus: 500, failResponse: "{}" },
     });
-    await eventually(
-      async () => endpoint.told,
-      ({ length }) => length === 1,
-    );
+    await eventually(async () => endpoint.told, hasLength(1));
     const dlqId = String(failed?.["dlqId"]);
     expect(endpoint.told).toMatchObject([
       {
@@ -177,8 +174,7 @@ describe("a successful answer without the mark of a workflow", () => {
         headers: { ...ofRun(run), ...retries },
         body: JSON.stringify(json),
       });
-      const batch = (...items: readonly object[]) =>
-        taken(client.post("/v2/batch", {}, JSON.stringify(items)));
+      const batch = (...items: readonly object[]) => taken(client.postJson("/v2/batch", items));
       if (isAnswer(arrival)) await batch(step({ stepId: 1, out: "1" }));
       else if (entries.length === 0 && run.startsWith("call")) {
         const call = {
@@ -232,12 +228,7 @@ describe("a successful answer without the mark of a workflow", () => {
     expect(errorsOf(failed).map(({ error }) => error)).toEqual(
       Array(2).fill(expect.stringContaining(missing)),
     );
-    expect(
-      await eventually(
-        async () => endpoint.told,
-        ({ length }) => length > 0,
-      ),
-    ).toHaveLength(1);
+    expect(await eventually(async () => endpoint.told, isFilled)).toHaveLength(1);
     const body = Buffer.from(String(endpoint.told[0]?.["body"]), "base64").toString();
     expect(JSON.parse(body)).toMatchObject({ message: expect.stringContaining(missing) });
     const dlqId = String(failed?.["dlqId"]);
@@ -295,9 +286,7 @@ describe("the waiting retry of a run's message", () => {
       response.writeHead(500).end();
       const retry = () => client.post(`/v2/messages/${id}/retry`);
       retried.push(
-        eventually(retry, ({ status }) => status === 200).then(() =>
-          made.push(id.replace(/^[^_]*_[^_]*_r/, "")),
-        ),
+        eventually(retry, hasStatus(200)).then(() => made.push(id.replace(/^[^_]*_[^_]*_r/, ""))),
       );
       return true;
     };

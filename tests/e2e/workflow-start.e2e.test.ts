@@ -1,7 +1,7 @@
 /** Tests starts that no workflow client makes in one request: in two phases, and many in one request. */
 import { describe, expect, it } from "@jest/globals";
 import { type WorkflowContext } from "@upstash/workflow";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import { type Json } from "./json.ts";
 import { type Delivery } from "./workflow-endpoint.ts";
 import { client, endpoint, server, startBeforeTests, third, workflow } from "./workflow-clients.ts";
@@ -137,8 +137,7 @@ describe("a start in two phases", () => {
 type Failed = { readonly errors?: readonly { readonly error: string; readonly body: string }[] };
 
 describe("POST /v2/batch/trigger", () => {
-  const trigger = (items: unknown) =>
-    server.client.post("/v2/batch/trigger", {}, JSON.stringify(items));
+  const trigger = (items: unknown) => server.client.postJson("/v2/batch/trigger", items);
 
   it("starts a run for each item, and none for a name that is active", async () => {
     const { url } = workflow("/batch", async (context) => {
@@ -158,10 +157,7 @@ describe("POST /v2/batch/trigger", () => {
     const [a, b, c] = reply.list() as readonly Readonly<Record<string, unknown>>[];
     expect(a).toEqual({ workflowRunId: "batch-a", workflowCreatedAt: expect.any(Number) });
     expect(c).toEqual({ ...a, deduplicated: true });
-    await eventually(
-      () => client.notify({ eventId: "batch.event" }),
-      (notified) => notified.length > 0,
-    );
+    await eventually(() => client.notify({ eventId: "batch.event" }), isFilled);
     const ids = [a, b].map((each) => String(each?.["workflowRunId"]));
     await eventually(
       async () => {

@@ -5,7 +5,7 @@ import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
-import { eventually } from "./client.ts";
+import { eventually, isFilled } from "./client.ts";
 import {
   type Context,
   client,
@@ -112,10 +112,7 @@ describe("a workflow", () => {
     });
 
     const workflowRunId = await trigger({ url });
-    const waiters = await eventually(
-      () => client.getWaiters({ eventId: "approved" }),
-      ({ length }) => length > 0,
-    );
+    const waiters = await eventually(() => client.getWaiters({ eventId: "approved" }), isFilled);
     expect(waiters).toMatchObject([
       { url, headers: { "Upstash-Workflow-Runid": [workflowRunId] } },
     ]);
@@ -140,10 +137,7 @@ describe("a workflow", () => {
       });
 
       await trigger({ url });
-      await eventually(
-        () => client.getWaiters({ eventId: event }),
-        ({ length }) => length > 0,
-      );
+      await eventually(() => client.getWaiters({ eventId: event }), isFilled);
       await trigger({ url: other.url });
 
       expect(await ended).toBe("hello");
@@ -220,10 +214,7 @@ describe("a workflow", () => {
     });
 
     await trigger({ url });
-    await eventually(
-      () => client.getWaiters({ eventId: "from another" }),
-      ({ length }) => length > 0,
-    );
+    await eventually(() => client.getWaiters({ eventId: "from another" }), isFilled);
     await trigger({ url: other.url });
 
     expect(await ended).toBe("hello");

@@ -5,7 +5,7 @@ import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
-import { eventually } from "./client.ts";
+import { eventually, hasLength, isFilled } from "./client.ts";
 import {
   type Context,
   client,
@@ -208,10 +208,7 @@ describe("a workflow", () => {
 
     const run = async (each: string) => {
       const { workflowRunId } = await client.trigger({ url: each, retries: 1, retryDelay: "10" });
-      await eventually(
-        () => client.notify({ eventId: `counted ${workflowRunId}` }),
-        (told) => told.length === 1,
-      );
+      await eventually(() => client.notify({ eventId: `counted ${workflowRunId}` }), hasLength(1));
       await hasEnded(workflowRunId);
       const { runs } = await client.logs({ workflowRunId });
       expect(runs[0]?.workflowState).toBe("RUN_SUCCESS");
@@ -244,17 +241,14 @@ describe("a workflow", () => {
       },
     );
 
-    const reply = await server.client.post(`/v2/trigger/${url}`, {}, JSON.stringify("luck"));
+    const reply = await server.client.postJson(`/v2/trigger/${url}`, "luck");
 
     expect(reply.status).toBe(200);
     const { workflowRunId, workflowCreatedAt } = reply.object();
     started.push(String(workflowRunId));
     expect(workflowRunId).toMatch(/^wfr_/);
     expect(workflowCreatedAt).toBeGreaterThan(0);
-    await eventually(
-      async () => failures,
-      ({ length }) => length > 0,
-    );
+    await eventually(async () => failures, isFilled);
     expect(failures).toEqual(["489 no luck"]);
     expect(endpoint.deliveries("/triggered")).toHaveLength(2);
   });

@@ -1,9 +1,9 @@
 /** Tests stopping and starting again (docs/design/outages#stopping): nothing is lost, and without a fault nothing is repeated. */
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { Client, eventually } from "./client.ts";
+import { Client, eventually, includes, equals } from "./client.ts";
 import { startAlone, type AloneServer } from "./alone.ts";
-import { always, Destination, type Responder } from "./destination.ts";
+import { always, Destination, failing, type Responder } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
 import { secondUser } from "./users.ts";
@@ -55,10 +55,25 @@ const after =
   (_, response) =>
     void setTimeout(() => response.end(), ms);
 
-const firstThen =
-  (first: Responder, then: Responder, count: number): Responder =>
-  (arrival, response, nth) =>
-    (nth < count ? first : then)(arrival, response, nth);
+/** Answers all but the first arrivals. */
+const hangingFirst =
+  (count: number): Responder =>
+  (_, response, nth) => {
+    if (nth >= count) response.end();
+  };
+
+/** Stops the process by a signal, and starts it again. Returns its exit code. */
+async function restarted(): Promise<number | null> {
+  server.process.signal("SIGTERM");
+  const code = await server.process.ended();
+  await server.process.start();
+  return code;
+}
+
+async function killedAndStarted(): Promise<void> {
+  await server.process.kill();
+  await server.process.start();
+}
 
 describe("SIGTERM", () => {
   it("lets fifty slow deliveries end, exits with 0, and repeats none of them afterwards", async () => {
@@ -67,9 +82,7 @@ describe("SIGTERM", () => {
     const ids = await publishMany(50, "/slow");
     await destination.arrivals("/slow", 50);
 
-    server.process.signal("SIGTERM");
-    const code = await server.process.ended();
-    await server.process.start();
+    const code = await restarted();
     await client.published(destination.url("/after"), service({ Delay: "2s" }));
     await destination.arrival("/after");
 
@@ -113,16 +126,11 @@ describe("SIGTERM", () => {
 
   it("without time to drain hands attempts back, and they are repeated at once after the next start", async () => {
     await serve({ POSTHASTE_DRAIN_SECONDS: "0" });
-    destination.answers(
-      "/hangs",
-      firstThen(() => undefined, always(200), 50),
-    );
+    destination.answers("/hangs", hangingFirst(50));
     const ids = await publishMany(50, "/hangs");
     await destination.arrivals("/hangs", 50);
 
-    server.process.signal("SIGTERM");
-    const code = await server.process.ended();
-    await server.process.start();
+    const code = await restarted();
     const readyAt = Date.now();
     const arrivals = (await destination.arrivals("/hangs", 100)).slice(50);
 
@@ -158,21 +166,13 @@ describe("SIGTERM", () => {
 
   it("a second time ends the process at once", async () => {
     const printed = printing();
-    destination.answers(
-      "/hangs",
-      firstThen(() => undefined, always(200), 1),
-    );
+    destination.answers("/hangs", hangingFirst(1));
     await client.published(destination.url("/hangs"));
     await destination.arrival("/hangs");
 
     server.process.signal("SIGTERM");
-    await eventually(
-      async () => printed(),
-      (text) => text.includes("process.stopping"),
-    );
-    server.process.signal("SIGTERM");
-    const code = await server.process.ended();
-    await server.process.start();
+    await eventually(async () => printed(), includes("process.stopping"));
+    const code = await restarted();
 
     expect(code).toBe(1);
     expect(printed()).toMatch(/process\.killed.*second signal/);
@@ -183,15 +183,11 @@ describe("SIGTERM", () => {
 
 describe("kill -9", () => {
   it("leaves attempts that are repeated at once after the next start, under their numbers", async () => {
-    destination.answers(
-      "/killed",
-      firstThen(() => undefined, always(200), 20),
-    );
+    destination.answers("/killed", hangingFirst(20));
     const ids = await publishMany(20, "/killed");
     await destination.arrivals("/killed", 20);
 
-    await server.process.kill();
-    await server.process.start();
+    await killedAndStarted();
     const readyAt = Date.now();
 
     const arrivals = (await destination.arrivals("/killed", 40)).slice(20);
@@ -240,8 +236,7 @@ describe("kill -9", () => {
 
     for (const round of [1, 2, 3]) {
       await client.published(destination.url(`/moment/${round}`), service({ Delay: "1s" }), body);
-      await server.process.kill();
-      await server.process.start();
+      await killedAndStarted();
     }
 
     for (const round of [1, 2, 3]) {
@@ -266,8 +261,7 @@ describe("kill -9", () => {
     const publishing = Array.from({ length: 200 }, (_, n) => publishOnce(n));
     await Promise.race(publishing);
 
-    await server.process.kill();
-    await server.process.start();
+    await killedAndStarted();
     const ids = await Promise.all(publishing);
 
     for (const [n, id] of ids.entries()) {
@@ -278,13 +272,8 @@ describe("kill -9", () => {
   });
 
   it("delivers messages that fell due meanwhile at once after the next start: delays, retries and lanes", async () => {
-    destination.answers("/retried", (_, response, nth) =>
-      response.writeHead(nth === 0 ? 500 : 200).end(),
-    );
-    destination.answers(
-      "/lane",
-      firstThen(() => undefined, always(200), 1),
-    );
+    destination.answers("/retried", failing(1));
+    destination.answers("/lane", hangingFirst(1));
     const flow = service({ "Flow-Control-Key": "k", "Flow-Control-Value": "parallelism=1" });
     await client.published(destination.url("/delayed"), service({ Delay: "1s" }));
     await client.published(destination.url("/retried"), service({ "Retry-Delay": "1000" }));
@@ -292,8 +281,7 @@ describe("kill -9", () => {
     await destination.arrivals("/retried", 1);
     await destination.arrivals("/lane", 1);
 
-    await server.process.kill();
-    await server.process.start();
+    await killedAndStarted();
     const readyAt = Date.now();
 
     await destination.arrival("/delayed", 20_000);
@@ -305,7 +293,7 @@ describe("kill -9", () => {
   it("delivers accepted messages whose attempts had not begun, each once: a backlog, and those of a removed group", async () => {
     // Ten attempts run. The killed process had the hints of the rest.
     await serve({ POSTHASTE_MAX_PER_ORIGIN: "10" });
-    const hanging = firstThen(() => undefined, always(200), 10);
+    const hanging = hangingFirst(10);
     destination.answers("/first", hanging);
     const paths = Array.from({ length: 3_000 }, (_, i) => `/group/${i}`);
     const endpoints = paths.map((path) => ({ url: destination.url(path) }));
@@ -316,8 +304,7 @@ describe("kill -9", () => {
     await client.publish("group");
     await client.delete("/v2/topics/group");
 
-    await server.process.kill();
-    await server.process.start();
+    await killedAndStarted();
 
     const arrived = (): number => paths.filter((path) => destination.at(path).length > 0).length;
     await destination.arrivals("/backlog", 50);
@@ -340,17 +327,13 @@ describe("kill -9", () => {
     const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/g"), name: "g" }] });
     await client.post("/v2/topics/kept/endpoints", {}, endpoints);
     await client.published(destination.url("/fails"), service({ Retries: "0" }), "x");
-    await eventually(
-      async () => (await client.listed("/v2/dlq", "messages")).length,
-      (n) => n === 1,
-    );
+    await eventually(async () => (await client.listed("/v2/dlq", "messages")).length, equals(1));
     const canceled = await client.published(destination.url("/canceled"), service({ Delay: "1s" }));
     await client.delete(`/v2/messages/${canceled}`);
     const [page, letters, group] = await reads();
     const cursor = String(page?.object()["cursor"]);
 
-    await server.process.kill();
-    await server.process.start();
+    await killedAndStarted();
 
     const again = await client.publish(destination.url("/once"), once);
     expect(again.status).toBe(202);
@@ -374,8 +357,7 @@ describe("kill -9", () => {
     );
     await destination.arrivals("/rate", 5);
 
-    await server.process.kill();
-    await server.process.start();
+    await killedAndStarted();
 
     const arrivals = await destination.arrivals("/rate", 10, 60_000);
     // The window begins with the first dispatch: after its publish, and before its arrival, however late that is.

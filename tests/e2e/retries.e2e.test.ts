@@ -2,32 +2,20 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, isFilled } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { afterAll, describe, expect, it } from "@jest/globals";
+import { eventually, isFilled } from "./client.ts";
 import { expired, key, selfSigned, valid } from "../../libs/sender/src/test-certificates.ts";
-import { always, type Arrival, deadUrl, Destination, failing, silent } from "./destination.ts";
+import { always, type Arrival, deadUrl, failing, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, numberOf } from "./json.ts";
+import { client, destination, startBeforeTests } from "./suite.ts";
 
 /** The time from a retry's due time to its arrival. Only a lost hint exceeds this, and rings after 30 s. */
 const lateMsMax = 20_000;
 /** The destination answers before the test has noted the time, by another reading of the clock. */
 const roundingMs = 2;
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const gapsOf = (arrivals: readonly Arrival[]): readonly number[] =>
   arrivals.slice(1).map(({ at }, i) => at - (arrivals[i]?.at ?? 0));

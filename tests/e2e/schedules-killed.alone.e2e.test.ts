@@ -1,7 +1,7 @@
 /** Tests that a process killed in the minute of many schedules leaves the due slots to the next one. */
 import { afterEach, expect, it } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { objectOf, textOf } from "./json.ts";
@@ -47,7 +47,7 @@ it(
 
     await eventually(
       () => Promise.resolve([...made.values()].filter(({ size }) => size === 0).length),
-      (left) => left === 0,
+      equals(0),
       testMsMax / 2,
     );
     await restarted;

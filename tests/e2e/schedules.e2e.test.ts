@@ -2,31 +2,22 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { serve } from "@upstash/workflow";
-import { type Client, eventually, type Reply, isFilled } from "./client.ts";
-import { always, Destination } from "./destination.ts";
+import { eventually, type Reply, isFilled } from "./client.ts";
+import { always } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
 import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
 let endpoint: WorkflowEndpoint;
 
+startBeforeTests();
 beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
   endpoint = await WorkflowEndpoint.start();
   await startMinutely();
 });
-afterAll(async () => {
-  await endpoint.stop();
-  await destination.stop();
-  await server.stop();
-});
+afterAll(() => endpoint.stop());
 
 const minuteMs = 60_000;
 jest.setTimeout(4 * minuteMs);

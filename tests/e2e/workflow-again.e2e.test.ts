@@ -1,7 +1,4 @@
 /** Tests failed runs with the npm package `@upstash/workflow`: restarted from the beginning, and resumed where they failed. */
-import { once } from "node:events";
-import { type Server } from "node:http";
-import { type AddressInfo } from "node:net";
 import { describe, expect, it } from "@jest/globals";
 import {
   serve,
@@ -10,12 +7,14 @@ import {
   WorkflowNonRetryableError,
 } from "@upstash/workflow";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
-import express from "express";
 import { eventually, isFilled } from "./client.ts";
 import { firstUser } from "./users.ts";
 import {
   client,
   endpoint,
+  inState,
+  listening,
+  logged,
   qstashClient,
   server,
   startBeforeTests,
@@ -60,15 +59,7 @@ async function resumed(dlqId: string): Promise<string> {
   return run.workflowRunId;
 }
 
-const stateOf = async (workflowRunId: string) => {
-  const { runs } = await client.logs({ filter: { workflowRunId } });
-  return runs[0]?.workflowState;
-};
-const succeeds = (workflowRunId: string) =>
-  eventually(
-    () => stateOf(workflowRunId),
-    (state) => state === "RUN_SUCCESS",
-  );
+const succeeds = (id: string) => inState(id, "RUN_SUCCESS");
 
 describe("a resumed run", () => {
   it("continues with the step that failed, and repeats no other", async () => {
@@ -246,7 +237,7 @@ describe("a resumed run", () => {
       },
       { disableTelemetry: true },
     );
-    const { app, url } = await listening({ child, parent });
+    const { url } = await listening(serveMany({ child, parent }, { qstashClient }));
     const letter = await failed({ url: `${url}/parent` });
     fault.mend();
     const ids = [await resumed(letter), await resumed(letter)];
@@ -258,8 +249,6 @@ describe("a resumed run", () => {
     const late = await resumed(letter);
     await succeeds(late);
     expect(new Set(children).size).toBe(1);
-    app.closeAllConnections();
-    app.close();
   });
 
   it("is found by the webhooks of the failed run", async () => {
@@ -286,18 +275,8 @@ describe("a resumed run", () => {
 });
 
 async function hookOf(workflowRunId: string): Promise<{ readonly eventId: string }> {
-  const { runs } = await client.logs({ filter: { workflowRunId } });
-  const made = runs[0]?.steps[1]?.steps[0] as { out?: string } | undefined;
+  const made = (await logged(workflowRunId))?.steps[1]?.steps[0] as { out?: string } | undefined;
   return JSON.parse(String(made?.out)) as { readonly eventId: string };
-}
-
-async function listening(workflows: Parameters<typeof serveMany>[0]) {
-  const app: Server = express()
-    .use(express.json())
-    .use("/many", serveMany(workflows, { qstashClient }))
-    .listen(0, "127.0.0.1");
-  await once(app, "listening");
-  return { app, url: `http://127.0.0.1:${(app.address() as AddressInfo).port}/many` };
 }
 
 describe("a restarted run", () => {
@@ -351,13 +330,9 @@ describe("a restarted run", () => {
 });
 
 describe("a failure function", () => {
-  const functionOf = async (workflowRunId: string) => {
-    const { runs } = await client.logs({ filter: { workflowRunId } });
-    return runs[0]?.failureFunction;
-  };
   const functionIs = (workflowRunId: string, state: string) =>
     eventually(
-      () => functionOf(workflowRunId),
+      async () => (await logged(workflowRunId))?.failureFunction,
       (told) => told?.state === state,
     );
 

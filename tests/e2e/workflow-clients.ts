@@ -2,13 +2,18 @@
  * A server, an endpoint of workflows and a third party for the tests of one file, with the clients of the SDK. They are there
  * once `startBeforeTests` has been called at the top of the file.
  */
+import { once } from "node:events";
+import { type Server } from "node:http";
+import { type AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, jest } from "@jest/globals";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
 import { Client, serve, type TriggerOptions, type WorkflowServeOptions } from "@upstash/workflow";
-import { eventually } from "./client.ts";
+import express, { type RequestHandler } from "express";
+import { eventually, hasStatus } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { type Settings } from "./test-server.ts";
 import { firstUser } from "./users.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
@@ -18,11 +23,11 @@ export let third: Destination;
 export let client: Client;
 export let qstashClient: Qstash;
 
-export function startBeforeTests(): void {
+export function startBeforeTests(settings: Settings = {}): void {
   beforeAll(async () => {
     // The SDK prints each error of a step.
     jest.spyOn(console, "error").mockImplementation(() => undefined);
-    server = await startServer();
+    server = await startServer(settings);
     endpoint = await WorkflowEndpoint.start();
     third = await Destination.start();
     client = new Client(clientSettings());
@@ -33,6 +38,7 @@ export function startBeforeTests(): void {
     for (const id of started.splice(0)) await hasEnded(id);
   });
   afterAll(async () => {
+    for (const listener of listeners) listener.close().closeAllConnections();
     await endpoint.stop();
     await third.stop();
     await server.stop();
@@ -51,10 +57,7 @@ export async function trigger(options: TriggerOptions): Promise<string> {
 
 /** Waits for the end of a run, whichever way it ends: its history is then no longer served. */
 export const hasEnded = (id: string) =>
-  eventually(
-    async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
-    (status) => status === 404,
-  );
+  eventually(() => server.client.get(`/v2/workflows/runs/${id}`), hasStatus(404));
 
 export const clientSettings = () => ({
   baseUrl: `http://127.0.0.1:${server.port}`,
@@ -84,6 +87,22 @@ export function workflow<Payload, Result>(
     { qstashClient, receiver, disableTelemetry: true, ...options },
   );
   return { url: endpoint.route(path, handler), ended };
+}
+
+const listeners: Server[] = [];
+
+/** Serves workflows behind express until the end of the file's tests. `deliveries`: the path and the history of each that came. */
+export async function listening(workflows: RequestHandler) {
+  const deliveries: { readonly path: string; readonly length: number }[] = [];
+  const app = express().use(express.json());
+  app.use(({ path, body }, _, next) => {
+    deliveries.push({ path, length: Array.isArray(body) ? body.length : 0 });
+    next();
+  });
+  const listener: Server = app.use("/many", workflows).listen(0, "127.0.0.1");
+  listeners.push(listener);
+  await once(listener, "listening");
+  return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/many`, deliveries };
 }
 
 export const logged = async (workflowRunId: string) =>

@@ -1,7 +1,7 @@
 /** Tests how workflows fail and are cancelled and begun again, with the npm package `@upstash/workflow`, unmodified, against the server. */
 import { describe, expect, it } from "@jest/globals";
 import { WorkflowNonRetryableError } from "@upstash/workflow";
-import { eventually, isFilled } from "./client.ts";
+import { eventually, isFilled, equals } from "./client.ts";
 import {
   client,
   endpoint,
@@ -77,29 +77,19 @@ describe("a workflow", () => {
 
     expect(text).toContain("detected a non-workflow destination");
     // The delivery to its failure function arrives, too.
-    await eventually(
-      async () => third.at("/no-workflow").length,
-      (count) => count === 2,
-    );
+    await eventually(async () => third.at("/no-workflow").length, equals(2));
     expect(
       third.at("/no-workflow").map(({ headers }) => headers["upstash-workflow-is-failure"]),
     ).toEqual([undefined, "true"]);
-    third.answers("/no-workflow/asked", (_, response) => response.end("hello"));
-    const reply = await server.client.post(`/v2/trigger/${third.url("/no-workflow/asked")}`, {
-      "Upstash-Failure-Callback": third.url("/told"),
-    });
-    const asked = String(reply.object()["workflowRunId"]);
-    await hasEnded(asked);
-    const log = await server.client.get(`/v2/workflows/logs?workflowRunId=${asked}`);
-    expect(log.text).toContain("trigger rest api is only usable with sdk versions after v1.0.0");
-    expect(third.at("/no-workflow/asked")).toHaveLength(1);
   });
 
-  it("started by a plain request fails at once when an SDK before 1.0 answers", async () => {
-    third.answers("/before-1", (_, response) =>
-      response.setHeader("Upstash-Workflow-Sdk-Version", "1").end("{}"),
-    );
-    const reply = await server.client.post(`/v2/trigger/${third.url("/before-1")}`, {
+  it.each([
+    ["no SDK", "hello", {}],
+    ["an SDK before 1.0", "{}", { "Upstash-Workflow-Sdk-Version": "1" }],
+  ])("started by a plain request fails at once when %s answers", async (by, answer, headers) => {
+    const path = `/asked/${by.replaceAll(" ", "-")}`;
+    third.answers(path, (_, response) => response.writeHead(200, headers).end(answer));
+    const reply = await server.client.post(`/v2/trigger/${third.url(path)}`, {
       "Upstash-Failure-Callback": third.url("/told"),
     });
     const id = String(reply.object()["workflowRunId"]);
@@ -108,7 +98,7 @@ describe("a workflow", () => {
     const log = await server.client.get(`/v2/workflows/logs?workflowRunId=${id}`);
 
     expect(log.text).toContain("trigger rest api is only usable with sdk versions after v1.0.0");
-    expect(third.at("/before-1")).toHaveLength(1);
+    expect(third.at(path)).toHaveLength(1);
   });
 
   it("that has failed is restarted with its payload and the changes of the restart", async () => {

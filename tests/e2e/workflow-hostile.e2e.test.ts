@@ -1,27 +1,22 @@
 /** Tests hostile requests about runs: each is refused with its own status, and changes nothing. */
-import { beforeAll, describe, expect, it } from "@jest/globals";
-import { Client } from "./client.ts";
-import { firstUser, secondUser } from "./users.ts";
-import { client, destination, server, startBeforeTests } from "./suite.ts";
+import { describe, expect, it } from "@jest/globals";
+import { firstUser } from "./users.ts";
+import { client, destination, other as stranger, server, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
-
-let stranger: Client;
-
-beforeAll(async () => {
-  stranger = new Client(server.port, secondUser.token);
-});
 
 const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
 let started = 0;
 
 /** Starts a run whose endpoint answers and does nothing. */
-async function startRun(): Promise<{ readonly id: string; readonly url: string }> {
+async function startRun(
+  payload = "payload",
+): Promise<{ readonly id: string; readonly url: string }> {
   const id = `run-${++started}`;
   const path = `/${id}`;
   destination.answers(path, (_, response) => response.writeHead(200, mark).end());
   const url = destination.url(path);
-  await client.post(`/v2/trigger/${url}`, { "Upstash-Workflow-RunId": id }, "payload");
+  await client.post(`/v2/trigger/${url}`, { "Upstash-Workflow-RunId": id }, payload);
   await destination.arrival(path);
   return { id, url };
 }
@@ -176,11 +171,7 @@ describe("JSON that nests twenty thousand levels deep", () => {
   });
 
   it("is passed on byte for byte as a payload and as the data of an event", async () => {
-    const id = `run-${++started}`;
-    const path = `/${id}`;
-    destination.answers(path, (_, response) => response.writeHead(200, mark).end());
-    const url = destination.url(path);
-    await client.post(`/v2/trigger/${url}`, { "Upstash-Workflow-RunId": id }, deep);
+    const { id, url } = await startRun(deep);
     const wait = JSON.stringify({ url, step: { stepId: 1, stepType: "Wait" }, timeout: "1h" });
     expect((await client.post("/v2/wait/e", ofRun(id), wait)).status).toBe(200);
 

@@ -6,7 +6,7 @@ import { afterEach, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve } from "@upstash/workflow";
 import { type AloneServer, startAlone } from "./alone.ts";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
@@ -58,15 +58,12 @@ it("runs survive kill -9: each ends, with the result of its steps", async () => 
   const client = new Client(settings);
   const starts = Array.from({ length: count }, (_, n) => startOnce(client, url, n));
   const ids = await Promise.all(starts);
-  await eventually(
-    () => Promise.resolve(results.size),
-    (size) => size === count,
-  );
+  await eventually(() => Promise.resolve(results.size), equals(count));
   await restarted;
   for (const id of ids)
     await eventually(
       async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
-      (status) => status === 404,
+      equals(404),
     );
 
   // A trigger that is repeated after its answer was lost, and its run ended, starts a second use of the id.
@@ -125,7 +122,7 @@ it("a clean stop loses no result of a running step, and takes no new run", async
   expect(steps).toBe(1);
   await eventually(
     async () => (await server.client.get(`/v2/workflows/runs/${workflowRunId}`)).status,
-    (status) => status === 404,
+    equals(404),
   );
 });
 

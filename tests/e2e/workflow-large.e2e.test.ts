@@ -1,38 +1,24 @@
 /** Tests large runs: a history that capable endpoints fetch, and calls whose answers are results of steps. */
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
-import { Client, serve, type WorkflowContext } from "@upstash/workflow";
-import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
-import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { describe, expect, it } from "@jest/globals";
 import { boundedEnv } from "./shared-env.ts";
-import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+import {
+  client,
+  type Context,
+  endpoint,
+  inState,
+  startBeforeTests,
+  third,
+  workflow,
+} from "./workflow-clients.ts";
+
+startBeforeTests({ env: boundedEnv });
 
 const large = (kib: number): string => randomBytes(kib * 512).toString("hex");
 
-let server: TestServer;
-let endpoint: WorkflowEndpoint;
-let third: Destination;
-
-beforeAll(async () => {
-  jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer({ env: boundedEnv });
-  endpoint = await WorkflowEndpoint.start();
-  third = await Destination.start();
-});
-afterAll(async () => {
-  await endpoint.stop();
-  await third.stop();
-  await server.stop();
-});
-
-const settings = () => ({ baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken });
-
 const results = [large(60), large(60), large(1)];
 
-async function route(context: WorkflowContext): Promise<readonly string[]> {
+async function route(context: Context<string>): Promise<readonly string[]> {
   const [one, two] = [
     await context.run("one", () => results[0] ?? ""),
     await context.run("two", () => results[1] ?? ""),
@@ -46,25 +32,13 @@ async function route(context: WorkflowContext): Promise<readonly string[]> {
 
 /** Returns the length of the history in each delivery, or 0 for none. */
 async function run(path: string, isKnown: boolean): Promise<readonly number[]> {
-  const { promise: ended, resolve } = Promise.withResolvers<readonly string[]>();
-  const { handler } = serve(
-    async (context) => {
-      const returned = await route(context);
-      resolve(returned);
-    },
-    // Telemetry tells the server what the endpoint is.
-    { qstashClient: new Qstash(settings()), disableTelemetry: !isKnown },
-  );
-  const url = endpoint.route(path, handler);
-  const client = new Client(settings());
+  // Telemetry tells the server what the endpoint is.
+  const { url, ended } = workflow(path, route, { disableTelemetry: !isKnown });
   const payload = large(10);
   const { workflowRunId } = await client.trigger({ url, body: payload });
 
   expect(await ended).toEqual([...results, "four", payload]);
-  await eventually(
-    () => client.logs({ filter: { workflowRunId } }),
-    ({ runs }) => runs[0]?.workflowState === "RUN_SUCCESS",
-  );
+  await inState(workflowRunId, "RUN_SUCCESS");
   return endpoint.deliveries(path).map(({ length }) => length);
 }
 
@@ -89,20 +63,18 @@ describe("a call", () => {
   async function called(path: string, answer: string, body = ""): Promise<string> {
     third.answers(path, (_, response) => response.writeHead(200).end(answer));
     const { promise: ended, resolve } = Promise.withResolvers<string>();
-    const { handler } = serve(
+    const { url } = workflow(
+      path,
       async (context) => {
-        const reply = await context.call<string>("call", {
-          ...{ url: third.url(path), method: "POST", body },
-        });
-        resolve(reply.body);
+        const call = { url: third.url(path), method: "POST", body } as const;
+        resolve((await context.call<string>("call", call)).body);
       },
       {
-        qstashClient: new Qstash(settings()),
+        disableTelemetry: false,
         failureFunction: ({ failResponse }) => resolve(`failed: ${failResponse}`),
       },
     );
-    const url = endpoint.route(path, handler);
-    await new Client(settings()).trigger({ url, retries: 0 });
+    await client.trigger({ url, retries: 0 });
     return ended;
   }
 

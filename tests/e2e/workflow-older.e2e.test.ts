@@ -2,9 +2,6 @@
  * Tests workflows of the npm package `@upstash/workflow` 0.2, unmodified. A start does not say how the run is
  * delivered, and each step is published with the settings that its endpoint was given.
  */
-import { once } from "node:events";
-import { type Server } from "node:http";
-import { type AddressInfo } from "node:net";
 import { beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
   Client,
@@ -13,12 +10,12 @@ import {
   WorkflowNonRetryableError,
 } from "@upstash/workflow-0";
 import { createWorkflow, serveMany } from "@upstash/workflow-0/express";
-import express from "express";
 import { eventually, isFilled } from "./client.ts";
 import {
-  client as newClient,
   clientSettings,
   endpoint,
+  inState,
+  listening,
   qstashClient,
   startBeforeTests,
   third,
@@ -51,12 +48,6 @@ function workflow<Result>(
   return { url: endpoint.route(path, handler), ended };
 }
 
-const stateIs = (workflowRunId: string, wanted: string) =>
-  eventually(
-    async () => (await newClient.logs({ filter: { workflowRunId } })).runs[0],
-    (run) => run?.workflowState === wanted,
-  );
-
 /** Returns the length of the history in each delivery of the run, in ascending order. */
 const lengthsOf = (path: string): readonly number[] =>
   endpoint
@@ -80,7 +71,7 @@ describe("a workflow of 0.2", () => {
     });
 
     expect(await ended).toEqual([1, 2, { is: "given" }, "kept"]);
-    await stateIs(workflowRunId, "RUN_SUCCESS");
+    await inState(workflowRunId, "RUN_SUCCESS");
     expect(lengthsOf("/sequence")).toEqual([1, 2, 3, 4]);
     expect(done).toEqual(["one", "two"]);
   });
@@ -92,7 +83,7 @@ describe("a workflow of 0.2", () => {
     const { workflowRunId } = await client.trigger({ url });
 
     expect((await ended).slice(0, 2)).toEqual([1, 2]);
-    await stateIs(workflowRunId, "RUN_SUCCESS");
+    await inState(workflowRunId, "RUN_SUCCESS");
     expect(lengthsOf("/group")).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
@@ -111,7 +102,7 @@ describe("a workflow of 0.2", () => {
     const { workflowRunId } = await client.trigger({ url });
 
     expect(await ended).toEqual([500, 200, "answer 1"]);
-    await stateIs(workflowRunId, "RUN_SUCCESS");
+    await inState(workflowRunId, "RUN_SUCCESS");
     expect(endpoint.deliveries("/call")).toHaveLength(1 + 2 * 2);
     expect(third.at("/called").map(({ body }) => String(body))).toEqual([
       '{"asked":1}',
@@ -134,7 +125,7 @@ describe("a workflow of 0.2", () => {
     );
 
     expect(await ended).toEqual([true, { told: true }]);
-    await stateIs(workflowRunId, "RUN_SUCCESS");
+    await inState(workflowRunId, "RUN_SUCCESS");
     expect(lengthsOf("/wait")).toEqual([1, 2, 3]);
   });
 
@@ -146,9 +137,9 @@ describe("a workflow of 0.2", () => {
     });
     const itself = await client.trigger({ url, body: "itself" });
     const caller = await client.trigger({ url, body: "caller" });
-    await stateIs(itself.workflowRunId, "RUN_CANCELED");
+    await inState(itself.workflowRunId, "RUN_CANCELED");
     await client.cancel({ ids: [caller.workflowRunId] });
-    await stateIs(caller.workflowRunId, "RUN_CANCELED");
+    await inState(caller.workflowRunId, "RUN_CANCELED");
   });
 
   it("invokes another, whose end is the step's result, however it ends", async () => {
@@ -170,30 +161,18 @@ describe("a workflow of 0.2", () => {
       },
       { disableTelemetry: true },
     );
-    const delivered: string[] = [];
-    const app: Server = express()
-      .use(express.json())
-      .use(({ path }, _, next) => {
-        delivered.push(path);
-        next();
-      })
-      .use("/many", serveMany({ child, parent }, { qstashClient }))
-      .listen(0, "127.0.0.1");
-    await once(app, "listening");
-    const { port } = app.address() as AddressInfo;
-    const { workflowRunId } = await client.trigger({ url: `http://127.0.0.1:${port}/many/parent` });
-    await stateIs(workflowRunId, "RUN_SUCCESS");
+    const many = await listening(serveMany({ child, parent }, { qstashClient }));
+    const { workflowRunId } = await client.trigger({ url: `${many.url}/parent` });
+    await inState(workflowRunId, "RUN_SUCCESS");
 
     expect(ends).toEqual([
       { body: 2, isCanceled: false, isFailed: false },
       { isCanceled: true, isFailed: false },
       { isCanceled: false, isFailed: true },
     ]);
-    const times = (path: string) => delivered.filter((each) => each === path).length;
+    const times = (wanted: string) => many.deliveries.filter(({ path }) => path === wanted).length;
     // A start and a delivery for each step. No failure function was named.
     expect([times("/many/parent"), times("/many/child")]).toEqual([4, 6]);
-    app.closeAllConnections();
-    app.close();
   });
 });
 
@@ -219,7 +198,7 @@ describe("the endpoint of a workflow of 0.2", () => {
       },
     );
     const { workflowRunId } = await client.trigger({ url });
-    const run = await stateIs(workflowRunId, "RUN_FAILED");
+    const run = await inState(workflowRunId, "RUN_FAILED");
     await eventually(async () => failures, isFilled);
 
     expect(attempts).toBe(2);
@@ -251,7 +230,7 @@ describe("the endpoint of a workflow of 0.2", () => {
         : handler(request),
     );
     const { workflowRunId } = await client.trigger({ url });
-    await stateIs(workflowRunId, "RUN_FAILED");
+    await inState(workflowRunId, "RUN_FAILED");
     await eventually(async () => failures, isFilled);
 
     expect(failures).toEqual(["503 no answers here"]);
@@ -277,7 +256,7 @@ describe("the endpoint of a workflow of 0.2", () => {
       { flowControl: { key: "older", parallelism: 1 } },
     );
     const { workflowRunId } = await client.trigger({ url });
-    await stateIs(workflowRunId, "RUN_SUCCESS");
+    await inState(workflowRunId, "RUN_SUCCESS");
 
     expect(most).toBe(1);
   });

@@ -4,7 +4,16 @@ import { type WorkflowContext } from "@upstash/workflow";
 import { eventually, isFilled } from "./client.ts";
 import { type Json } from "./json.ts";
 import { type Delivery } from "./workflow-endpoint.ts";
-import { client, endpoint, server, startBeforeTests, third, workflow } from "./workflow-clients.ts";
+import {
+  client,
+  endpoint,
+  inState,
+  logged,
+  server,
+  startBeforeTests,
+  third,
+  workflow,
+} from "./workflow-clients.ts";
 
 startBeforeTests();
 
@@ -13,16 +22,6 @@ const twoSteps = async (context: WorkflowContext) => {
   const two = await context.run("two", () => 2);
   return [context.requestPayload, context.headers.get("my-own"), one + two];
 };
-
-const runOf = async (workflowRunId: string) => {
-  const { runs } = await client.logs({ filter: { workflowRunId } });
-  return runs[0];
-};
-const hasState = (workflowRunId: string, wanted: string) =>
-  eventually(
-    () => runOf(workflowRunId),
-    (run) => run?.workflowState === wanted,
-  );
 
 const asks = ({ headers }: Delivery): boolean => headers["upstash-workflow-unknown-sdk"] === "true";
 
@@ -78,7 +77,7 @@ describe("a start in two phases", () => {
 
       expect(await ended).toEqual(["payload", "kept", 3]);
       const id = String(started["workflowRunId"]);
-      const { steps } = (await hasState(id, "RUN_SUCCESS")) ?? { steps: [] };
+      const { steps } = (await inState(id, "RUN_SUCCESS")) ?? { steps: [] };
       expect(steps.map(({ type }) => type)).toEqual(["sequential", "sequential", "sequential"]);
       const deliveries = endpoint.deliveries(path);
       expect(deliveries.map(({ length }) => length)).toEqual([1, 1, 2, 3]);
@@ -124,7 +123,7 @@ describe("a start in two phases", () => {
       "Upstash-Workflow-Unknown-Sdk": "1",
     });
 
-    const run = await hasState(String(reply.object()["workflowRunId"]), "RUN_FAILED");
+    const run = await inState(String(reply.object()["workflowRunId"]), "RUN_FAILED");
 
     const [error] = run?.steps.at(-1)?.steps.flatMap((step) => (step as Failed).errors ?? []) ?? [];
     expect(error?.error).toContain(
@@ -162,11 +161,11 @@ describe("POST /v2/batch/trigger", () => {
     await eventually(
       async () => {
         await client.notify({ eventId: "batch.event" });
-        return Promise.all(ids.map(runOf));
+        return Promise.all(ids.map(logged));
       },
       (runs) => runs.every((run) => run?.workflowState === "RUN_SUCCESS"),
     );
-    const runs = await Promise.all(ids.map(runOf));
+    const runs = await Promise.all(ids.map(logged));
     expect(runs.map((run) => run?.workflowRunResponse)).toEqual(['"a"', '"b"']);
     expect(runs.map((run) => run?.label)).toEqual(["batch", undefined]);
   });

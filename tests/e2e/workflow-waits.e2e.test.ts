@@ -2,15 +2,13 @@
 import { describe, expect, it } from "@jest/globals";
 import { WorkflowNonRetryableError } from "@upstash/workflow";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
-import express from "express";
-import { once } from "node:events";
-import { type AddressInfo } from "node:net";
 import { eventually, isFilled } from "./client.ts";
 import {
   type Context,
   client,
   endpoint,
   hasEnded,
+  listening,
   qstashClient,
   receiver,
   startBeforeTests,
@@ -246,19 +244,9 @@ describe("a workflow", () => {
       },
       { disableTelemetry: true },
     );
-    const delivered: string[] = [];
-    const app = express().use(express.json());
-    app.use(({ path }, _, next) => {
-      delivered.push(path);
-      next();
-    });
-    app.use("/many", serveMany({ child, parent }, { qstashClient, receiver }));
-    const listener = app.listen(0, "127.0.0.1");
-    await once(listener, "listening");
-    const { port } = listener.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/many/parent`;
+    const many = await listening(serveMany({ child, parent }, { qstashClient, receiver }));
 
-    await trigger({ url });
+    await trigger({ url: `${many.url}/parent` });
     await ended;
 
     expect(ends).toEqual([
@@ -268,14 +256,12 @@ describe("a workflow", () => {
     ]);
     expect(new Set(ofChild).size).toBe(3);
     for (const id of started.splice(0)) await hasEnded(id);
-    const times = (path: string) => delivered.filter((each) => each === path).length;
+    const times = (wanted: string) => many.deliveries.filter(({ path }) => path === wanted).length;
     // A start and a delivery for each step, and one for the failure function.
     await eventually(
       () => Promise.resolve(times("/many/child")),
       (count) => count >= 7,
     );
     expect([times("/many/parent"), times("/many/child")]).toEqual([4, 7]);
-    listener.closeAllConnections();
-    listener.close();
   });
 });

@@ -2,15 +2,14 @@
 import { describe, expect, it } from "@jest/globals";
 import { WorkflowNonRetryableError, WorkflowRetryAfterError } from "@upstash/workflow";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
-import express from "express";
-import { once } from "node:events";
-import { type AddressInfo } from "node:net";
 import { eventually, hasLength, isFilled } from "./client.ts";
 import {
   type Context,
   client,
   endpoint,
   hasEnded,
+  listening,
+  logged,
   qstashClient,
   receiver,
   server,
@@ -194,36 +193,23 @@ describe("a workflow", () => {
     };
     const { url } = workflow("/counted", route);
     const counted = createWorkflow(route, { disableTelemetry: true });
-    const lengths: number[] = [];
-    const app = express().use(express.json());
-    app.use(({ body }, _, next) => {
-      lengths.push(Array.isArray(body) ? body.length : 0);
-      next();
-    });
-    app.use("/many", serveMany({ counted }, { qstashClient, receiver }));
-    const listener = app.listen(0, "127.0.0.1");
-    await once(listener, "listening");
-    const { port } = listener.address() as AddressInfo;
-    const urls = [url, `http://127.0.0.1:${port}/many/counted`];
+    const many = await listening(serveMany({ counted }, { qstashClient, receiver }));
+    const urls = [url, `${many.url}/counted`];
 
     const run = async (each: string) => {
       const { workflowRunId } = await client.trigger({ url: each, retries: 1, retryDelay: "10" });
       await eventually(() => client.notify({ eventId: `counted ${workflowRunId}` }), hasLength(1));
       await hasEnded(workflowRunId);
-      const { runs } = await client.logs({ workflowRunId });
-      expect(runs[0]?.workflowState).toBe("RUN_SUCCESS");
+      expect((await logged(workflowRunId))?.workflowState).toBe("RUN_SUCCESS");
     };
     await Promise.all(urls.map(run));
 
     // The answer of the call, which is no history; the start, a step, a group of two, a sleep, an event; the call's result,
     // whose delivery fails once; the last step.
     const expected = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10];
-    const ofHandler = endpoint.deliveries("/counted").map(({ length }) => length);
-    for (const seen of [ofHandler, lengths])
-      expect(seen.toSorted((a, b) => a - b)).toEqual(expected);
+    for (const seen of [endpoint.deliveries("/counted"), many.deliveries])
+      expect(seen.map(({ length }) => length).toSorted((a, b) => a - b)).toEqual(expected);
     expect(third.at("/counted")).toHaveLength(2);
-    listener.closeAllConnections();
-    listener.close();
   });
 
   it("is triggered by a plain request, and its failure function is called without being named", async () => {

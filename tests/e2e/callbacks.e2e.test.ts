@@ -1,6 +1,6 @@
 /** Tests callbacks and failure callbacks (docs/design/wire#callbacks). */
 import { describe, expect, it } from "@jest/globals";
-import { eventually, type Reply } from "./client.ts";
+import { eventually, type Reply, includes } from "./client.ts";
 import { always, type Arrival, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, objectOf, textOf } from "./json.ts";
@@ -17,7 +17,7 @@ const settled = (id: string, as: "DELIVERED" | "FAILED"): Promise<readonly unkno
   eventually(
     async () =>
       (await client.listed(`/v2/events?messageId=${id}`, "events")).map(({ state }) => state),
-    (states) => states.includes(as),
+    includes(as),
   );
 
 describe.each(dialects)("a callback in the $prefix dialect", ({ prefix, userAgent }) => {

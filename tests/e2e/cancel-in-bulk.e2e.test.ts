@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 import { service } from "./dialects.ts";
 import { client, destination, other, startBeforeTests } from "./suite.ts";
 
@@ -31,11 +31,7 @@ describe("DELETE /v2/messages by ids", () => {
 
     expect([inQuery.status, inQuery.object()]).toEqual([202, { cancelled: 2 }]);
     expect([inBody.status, inBody.object()]).toEqual([202, { cancelled: 2 }]);
-    for (const id of [a, b, c, d])
-      await eventually(
-        () => lastState(id),
-        (state) => state === "CANCELED",
-      );
+    for (const id of [a, b, c, d]) await eventually(() => lastState(id), equals("CANCELED"));
     expect([await isCancelled(left), await isCancelled(theirs, other)]).toEqual([false, false]);
   });
 

@@ -11,7 +11,7 @@ import {
   type PosthasteError,
 } from "@posthaste/client";
 import { createReceiver, NonRetryable, nodeHandler, RetryAfter } from "@posthaste/client/receiver";
-import { eventually, hasLength } from "./client.ts";
+import { eventually, hasLength, equals } from "./client.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { destination, server, startBeforeTests } from "./suite.ts";
@@ -90,7 +90,7 @@ describe("a message", () => {
     expect(await client.messages.cancelMany({ query })).toMatchObject({ cancelled: 1 });
     await eventually(
       () => client.messages.cancel(other.messageId).catch((error: PosthasteError) => error.code),
-      (code) => code === "not_found",
+      equals("not_found"),
     );
   });
 

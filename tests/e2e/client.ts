@@ -142,6 +142,15 @@ export const hasStatus =
   ({ status }: { readonly status: number }): boolean =>
     status === wanted;
 
+export const includes =
+  (part: string) =>
+  (whole: { readonly includes: (part: string) => boolean }): boolean =>
+    whole.includes(part);
+export const equals =
+  (wanted: unknown) =>
+  (value: unknown): boolean =>
+    value === wanted;
+
 const restMsMin = 25;
 const restMsMax = 500;
 /** The pause before the next poll, as a share of the wait so far: a long wait is noticed a tenth later, and polled seldom. */

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect } from "@jest/globals";
-import { Client, eventually, hasStatus, hasLength } from "./client.ts";
+import { Client, eventually, hasStatus, hasLength, includes, equals } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { goTo, isIn, isThere, settled, signOut, visit } from "./console-site.ts";
 import {
@@ -116,10 +116,7 @@ describe("schedules", () => {
       (count) => count > 0 && count < 100,
     );
     await page.getByRole("button", { name: "First page" }).click();
-    await eventually(
-      () => rows.count(),
-      (count) => count === 100,
-    );
+    await eventually(() => rows.count(), equals(100));
   });
 });
 
@@ -190,10 +187,7 @@ describe("groups", () => {
     await change.click();
     await isThere(page, "The default headers were saved.");
     await page.reload();
-    await eventually(
-      () => field.inputValue(),
-      (text) => text.includes("Service-Retries: 5"),
-    );
+    await eventually(() => field.inputValue(), includes("Service-Retries: 5"));
     const [made] = (await client.post("/v2/publish/settled")).list();
     const id = String(made?.["messageId"]);
     const message = await eventually(() => client.get(`/v2/messages/${id}`), hasStatus(200));

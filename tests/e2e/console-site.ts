@@ -1,7 +1,7 @@
 /** Builds the console, serves it by a server of the run's shape, and opens it in a real browser. */
 import { type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { openBrowser, watchedPage, type WatchedPage } from "./browser.ts";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 import { buildConsole, consoleFolder } from "./console-folder.ts";
 import { Destination } from "./destination.ts";
 import { operatorEnv } from "./operator.ts";
@@ -96,10 +96,7 @@ export class ConsolePages {
     const { client } = this.server;
     const publish = () => client.published(this.destination.url(path), settings, body);
     const ids = await Promise.all(Array.from({ length: count }, publish));
-    await eventually(
-      () => this.#countLetters(label),
-      (found) => found === count,
-    );
+    await eventually(() => this.#countLetters(label), equals(count));
     return ids;
   }
 

@@ -1,6 +1,6 @@
 /** Tests the console in a real browser: how it is served, signing in, and the keyboard. */
 import { afterAll, describe, expect } from "@jest/globals";
-import { Client, eventually } from "./client.ts";
+import { Client, eventually, equals } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { goTo, isIn, isThere, settled, signIn, signOut, visit } from "./console-site.ts";
 import { failing } from "./destination.ts";
@@ -371,13 +371,10 @@ describe("news", () => {
     const box = await page.getByRole("table").boundingBox();
     const after = await publish();
     let moves = 0;
-    await eventually(
-      async () => {
-        await page.mouse.move((box?.x ?? 0) + 20 + (moves++ % 2), (box?.y ?? 0) + 60);
-        return page.getByText("1 new, shown when the pointer stops").count();
-      },
-      (count) => count === 1,
-    );
+    await eventually(async () => {
+      await page.mouse.move((box?.x ?? 0) + 20 + (moves++ % 2), (box?.y ?? 0) + 60);
+      return page.getByText("1 new, shown when the pointer stops").count();
+    }, equals(1));
 
     expect(await page.getByText(after).count()).toBe(0);
     await page.getByText(after).waitFor();

@@ -1,6 +1,6 @@
 /** Tests `/v2/dlq`: dead letters (docs/design/wire#dead-letters). */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
@@ -23,7 +23,7 @@ async function fail(count: number, label: string, by = client): Promise<readonly
   const ids = await Promise.all(Array.from({ length: count }, () => publish(label, by)));
   await eventually(
     async () => (await allPages(`label=${label}`, by)).flat().length,
-    (found) => found === count,
+    equals(count),
     20_000,
   );
   return ids;

@@ -7,7 +7,7 @@ import { Client as Qstash } from "@upstash/qstash";
 import { Client } from "@upstash/workflow";
 import { serveMany } from "@upstash/workflow/express";
 import express from "express";
-import { eventually, isFilled } from "./client.ts";
+import { eventually, isFilled, includes } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -94,10 +94,7 @@ it("found to be fraud fails without a retry, and returns its items to the stock"
   const { workflowRunId } = await trigger({ id: "2", cents: 2_000_000, items: ["car"] });
 
   await ended(workflowRunId, "RUN_FAILED");
-  await eventually(
-    async () => done,
-    (steps) => steps.includes("release 2"),
-  );
+  await eventually(async () => done, includes("release 2"));
 
   expect(done.filter((what) => what.endsWith(" 2")).toSorted()).toEqual([
     "charge 2",

@@ -1,7 +1,7 @@
 /** Tests signing keys rotated by the tenant (docs/design/wire#signing-keys). */
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 import { textOf } from "./json.ts";
 import { readOnlyToken } from "./users.ts";
 import { client, destination, startBeforeTests } from "./suite.ts";
@@ -50,6 +50,6 @@ describe.each(["/v2/keys/rotate", "/v2/rotate"])("POST %s", (path) => {
       expect(signedWith).toContain(true);
       return signedWith[1];
     };
-    await eventually(byNext, (isNext) => isNext === true);
+    await eventually(byNext, equals(true));
   });
 });

@@ -1,7 +1,7 @@
 /** Tests that a process killed in the middle of retries of dead letters leaves the rest to the next calls. */
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { textOf } from "./json.ts";
@@ -40,7 +40,7 @@ it("retries of dead letters survive kill -9: each makes one message, and none is
   }));
   expect((await client.postJson("/v2/batch", items)).status).toBe(200);
   const letters = async () => (await client.get("/v2/overview")).object()["deadLetters"];
-  await eventually(letters, (number) => number === count);
+  await eventually(letters, equals(count));
   destination.answers(path, always(200));
   const before = destination.at(path).length;
 

@@ -1,6 +1,6 @@
 /** Tests loops (docs/design/delivery#loops): a message that returns is counted, and stopped. */
 import { describe, expect, it } from "@jest/globals";
-import { eventually, type Reply } from "./client.ts";
+import { eventually, type Reply, equals } from "./client.ts";
 import { type Arrival } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
 import { textOf } from "./json.ts";
@@ -30,10 +30,7 @@ describe.each(dialects)(
       await client.published(destination.url(path("loop")), inDialect(prefix, { Label: "first" }));
 
       await destination.arrivals(path("loop"), hopsMax);
-      await eventually(
-        async () => replies.length,
-        (count) => count === hopsMax,
-      );
+      await eventually(async () => replies.length, equals(hopsMax));
       expect(destination.at(path("loop")).map(hopOf)).toEqual([
         "1",
         "2",

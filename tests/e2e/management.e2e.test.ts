@@ -1,7 +1,7 @@
 /** Tests the management API (docs/management.md): tenants, their plans and keys, and what each of its routes refuses. */
 import { createHmac } from "node:crypto";
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, type Reply } from "./client.ts";
+import { type Client, eventually, type Reply, equals } from "./client.ts";
 import { service } from "./dialects.ts";
 import { type Json, textOf } from "./json.ts";
 import { freshNetwork, newTenant, operatorEnv, untilStatus } from "./operator.ts";
@@ -246,11 +246,7 @@ describe("signing keys", () => {
     expect(after["current"]).toBe(before["next"]);
     expect([before["current"], before["next"]]).not.toContain(after["next"]);
     expect((await operator.get(`/v2/tenants/${id}/keys`)).object()).toEqual(after);
-    await eventually(
-      async () => (await client.get("/v2/keys")).text,
-      (text) => text === rotated.text,
-      msMax,
-    );
+    await eventually(async () => (await client.get("/v2/keys")).text, equals(rotated.text), msMax);
     let count = 0;
     const signedWith = async () => {
       const path = `/${id}/${count++}`;
@@ -258,7 +254,7 @@ describe("signing keys", () => {
       const { headers } = await destination.arrival(path, msMax);
       return signatureKeyOf(headers["service-signature"], after);
     };
-    expect(await eventually(signedWith, (key) => key === "current", msMax)).toBe("current");
+    expect(await eventually(signedWith, equals("current"), msMax)).toBe("current");
   });
 });
 

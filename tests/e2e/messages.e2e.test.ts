@@ -1,7 +1,7 @@
 /** Tests `/v2/messages/{messageId}`: reading and cancelling, from the publish to the sweep. */
 import { once } from "node:events";
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { eventually, includes } from "./client.ts";
 import { always, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, objectOf } from "./json.ts";
@@ -34,10 +34,7 @@ const statesOf = async (id: string): Promise<readonly unknown[]> =>
   );
 /** Waits for the log, which is a moment late. */
 const statesUntil = (id: string, last: string): Promise<readonly unknown[]> =>
-  eventually(
-    () => statesOf(id),
-    (states) => states.includes(last),
-  );
+  eventually(() => statesOf(id), includes(last));
 const attemptsIn = ({ attempts }: Json): readonly Json[] => [attempts].flat().map(objectOf);
 const bodyOfAnswer = ({ answerBytes, answerBody, answerBodyBase64, answerTruncated }: Json) =>
   objectOf(
@@ -72,15 +69,9 @@ describe("GET /v2/messages/{messageId}", () => {
 
       const settings = service({ Retries: "1", "Retry-Delay": "2000" });
       const id = await client.published(destination.url("/watched"), settings);
-      await eventually(
-        () => statesOf(id),
-        (states) => states.includes("RETRY"),
-      );
+      await statesUntil(id, "RETRY");
       const waiting = await client.get(`/v2/messages/${id}`);
-      await eventually(
-        () => statesOf(id),
-        (states) => states.includes("FAILED"),
-      );
+      await statesUntil(id, "FAILED");
       const failed = await client.get(`/v2/messages/${id}`);
 
       expect(statuses).toEqual([200, 200]);
@@ -176,10 +167,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
         destination.url("/retrying"),
         service({ "Retry-Delay": "2000" }),
       );
-      await eventually(
-        () => statesOf(id),
-        (states) => states.includes("RETRY"),
-      );
+      await statesUntil(id, "RETRY");
 
       expect((await client.delete(`/v2/messages/${id}`)).status).toBe(202);
 
@@ -201,10 +189,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
       await hungUp;
 
       expect(reply.object()).toEqual({ cancelled: 1 });
-      const states = await eventually(
-        () => statesOf(id),
-        (list) => list.includes("CANCELED"),
-      );
+      const states = await statesUntil(id, "CANCELED");
       expect(states).toEqual(["CREATED", "ACTIVE", "CANCEL_REQUESTED", "CANCELED"]);
       expect(destination.at("/in-flight")).toHaveLength(1);
     });
@@ -240,10 +225,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
     it("for a message that was delivered, failed or cancelled before", async () => {
       destination.answers("/fails", always(500));
       const failed = await client.published(destination.url("/fails"), service({ Retries: "0" }));
-      await eventually(
-        () => statesOf(failed),
-        (states) => states.includes("FAILED"),
-      );
+      await statesUntil(failed, "FAILED");
       const canceled = await held();
       await client.delete(`/v2/messages/${canceled}`);
 
@@ -316,11 +298,7 @@ describe("POST /v2/messages/{messageId}/retry", () => {
 
 describe("a call that takes longer than a lease", () => {
   it("is made once, and delivers the message", async () => {
-    const states = await eventually(
-      () => statesOf(long),
-      (list) => list.includes("DELIVERED"),
-      longMs + 10_000,
-    );
+    const states = await eventually(() => statesOf(long), includes("DELIVERED"), longMs + 10_000);
 
     expect(states).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
     expect(destination.at("/long")).toHaveLength(1);

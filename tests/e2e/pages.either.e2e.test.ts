@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import { blocksOf } from "@posthaste/testing/pages";
-import { type Client, eventually } from "./client.ts";
+import { type Client, eventually, includes } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { textOf } from "./json.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await client.published(destination.url("/counted"), {});
   await eventually(
     async () => JSON.stringify((await client.get("/v2/counts")).object()),
-    (counts) => counts.includes("DELIVERED"),
+    includes("DELIVERED"),
   );
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
-import { eventually } from "./client.ts";
+import { eventually, equals } from "./client.ts";
 
 jest.setTimeout(180_000);
 
@@ -24,7 +24,7 @@ describe("a server whose disk is slow", () => {
     const under = await eventually(statusOfList, (status) => status !== 200);
     writes.abort();
     const published = await publishing;
-    const after = await eventually(statusOfList, (status) => status === 200);
+    const after = await eventually(statusOfList, equals(200));
 
     expect([before, under, after]).toEqual([200, 503, 200]);
     // Publishes are refused last.

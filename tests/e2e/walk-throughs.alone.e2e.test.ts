@@ -12,7 +12,7 @@ import { expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { type Block, blocksOf } from "@posthaste/testing/pages";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
-import { eventually } from "./client.ts";
+import { eventually, includes } from "./client.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const portsWanted = 3;
@@ -53,10 +53,7 @@ it.each(blocksOf("sh start"))("$page does what the page says, line by line", asy
     expect({ code: walk.child.exitCode, said: walk.said() }).toMatchObject({ code: 0 });
     for (const promise of promisesIn(script)) expect(walk.said()).toContain(promise);
     if (script.includes(`:${port + 1}/`))
-      await eventually(
-        async () => server.said(),
-        (text) => text.includes("caught  POST"),
-      );
+      await eventually(async () => server.said(), includes("caught  POST"));
   } finally {
     process.kill(-(server.child.pid ?? 0), "SIGKILL");
     await server.ended;

@@ -1,5 +1,5 @@
 /** Runs the six services as processes, over shared stores with a database and prefix for each test. */
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { openDocuments } from "@posthaste/documents-mongo";
 import { startServices } from "@posthaste/local";
@@ -60,7 +60,8 @@ async function seedDatabase(database: string, wanted: Seed): Promise<void> {
   if (isEmpty(wanted)) return;
   const uri = testStores().mongodb?.uri ?? "";
   const documents = await openDocuments({ uri, database, ...parts });
-  await seed(documents.ports.accounts, wanted);
+  // The services of a room have this key, too.
+  await seed(documents.ports.accounts, hash("sha256", database, "buffer"), wanted);
   await documents.close();
 }
 

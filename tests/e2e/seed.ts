@@ -1,9 +1,16 @@
 /** Puts data into a store that only an operator could. */
+import { strict as assert } from "node:assert";
 import { openEmbedded } from "@posthaste/embedded";
 import { defaultPlan, tenantId, type TokenScope } from "@posthaste/domain";
 import { type Accounts, untilAvailable } from "@posthaste/ports";
 import { type DevelopmentUser, tokenHash } from "@posthaste/http";
-import { systemClock, systemRandom } from "@posthaste/process";
+import {
+  createSealer,
+  keyInFile,
+  sealAccounts,
+  systemClock,
+  systemRandom,
+} from "@posthaste/process";
 import { firstUser } from "./users.ts";
 
 const ignore = (): void => undefined;
@@ -20,7 +27,13 @@ export type Seed = {
 export const isEmpty = ({ users, readOnlyToken }: Seed): boolean =>
   users.length === 0 && readOnlyToken === undefined;
 
-export async function seed(accounts: Accounts, { users, readOnlyToken }: Seed): Promise<void> {
+/** `key` is the sealing key of the processes that will open the store. */
+export async function seed(
+  stored: Accounts,
+  key: Uint8Array,
+  { users, readOnlyToken }: Seed,
+): Promise<void> {
+  const accounts = sealAccounts(stored, createSealer([key]));
   const putToken = (token: string, { userId }: DevelopmentUser, scope: TokenScope) =>
     accounts.putToken({ hash: tokenHash(token), tenant: tenantId(userId), scope });
   const acts: (() => Promise<unknown>)[] = users.flatMap((user) => [
@@ -42,6 +55,8 @@ export async function seed(accounts: Accounts, { users, readOnlyToken }: Seed): 
 export async function seedStandalone(dataDir: string, seeds: readonly Seed[]): Promise<void> {
   if (seeds.every(isEmpty)) return;
   const store = openEmbedded({ dataDir, ...parts });
-  await Promise.all(seeds.map((each) => seed(store.accounts, each)));
+  const key = keyInFile(dataDir, true);
+  assert(key, "the key is made");
+  await Promise.all(seeds.map((each) => seed(store.accounts, key, each)));
   await store.close();
 }

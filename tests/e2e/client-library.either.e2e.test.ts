@@ -1,7 +1,5 @@
 /** Tests `@posthaste/client` against a server: each resource by its methods, and its receiver as a destination. */
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   createClient,
@@ -12,6 +10,7 @@ import {
 } from "@posthaste/client";
 import { createReceiver, NonRetryable, nodeHandler, RetryAfter } from "@posthaste/client/receiver";
 import { eventually, hasLength, equals } from "./client.ts";
+import { close, listen } from "./loopback.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { destination, server, startBeforeTests } from "./suite.ts";
@@ -176,14 +175,10 @@ describe("a receiver", () => {
       },
       { keys: () => client.keys.read() },
     );
-    receiving = createServer(nodeHandler(receiver)).listen(0, "127.0.0.1");
-    await once(receiving, "listening");
-    to = `http://127.0.0.1:${(receiving.address() as AddressInfo).port}/in`;
+    receiving = createServer(nodeHandler(receiver));
+    to = `http://127.0.0.1:${await listen(receiving)}/in`;
   });
-  afterAll(() => {
-    receiving.closeAllConnections();
-    receiving.close();
-  });
+  afterAll(() => close(receiving));
   const outcomeOf = async (body: string) => {
     const { messageId } = await client.publish({ to, body, retries: 3 });
     const ends = await eventually(

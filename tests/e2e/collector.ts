@@ -1,9 +1,8 @@
 /** A collector for tests: takes OTLP over HTTP with JSON, as a real one would, and keeps spans, metrics and lines of the log. */
-import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo } from "node:net";
 import { eventually } from "./client.ts";
 import { type Json, listOf, objectOf, textOf } from "./json.ts";
+import { close, listen } from "./loopback.ts";
 
 export type CollectedSpan = {
   readonly service: string;
@@ -70,20 +69,16 @@ export async function startCollector(): Promise<Collector> {
           metrics.set(`${metric.service} ${metric.name}`, metric);
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     spans,
     metrics,
     lines,
     received: () => received,
     until: (test) => eventually(() => Promise.resolve(spans), test, waitMsMax),
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    stop: () => close(server),
   };
 }
 

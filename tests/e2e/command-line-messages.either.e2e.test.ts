@@ -2,23 +2,17 @@
 import { once } from "node:events";
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually, hasLength } from "./client.ts";
-import { type CommandLine, commandLineOf } from "./command-line.ts";
+import { cli, startCommandLine } from "./command-line.ts";
+import { listen } from "./loopback.ts";
 import { textOf } from "./json.ts";
-import { operatorEnv } from "./operator.ts";
-import { destination, server, startBeforeTests } from "./suite.ts";
+import { destination, server } from "./suite.ts";
 
-startBeforeTests({ env: operatorEnv });
-
-let cli: CommandLine;
-beforeAll(() => {
-  cli = commandLineOf(server);
-});
+startCommandLine();
 
 describe("messages", () => {
   it("are published with settings, headers and body, from arguments, a file or stdin", async () => {
@@ -316,10 +310,7 @@ describe("dead letters", () => {
           response.end(Buffer.from(await answer.arrayBuffer()));
         })();
       });
-      proxy.listen(0, "127.0.0.1");
-      await once(proxy, "listening");
-      const { port } = proxy.address() as AddressInfo;
-      return { url: `http://127.0.0.1:${port}`, close: () => proxy.close() };
+      return { url: `http://127.0.0.1:${await listen(proxy)}`, close: () => proxy.close() };
     }
 
     it("stay after the request under way, and the command says how many it removed", async () => {

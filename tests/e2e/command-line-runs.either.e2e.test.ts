@@ -1,20 +1,13 @@
 /** Tests the commands for workflow runs, and `show`, which begins with the reason of a failure (docs/cli.md). */
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "./client.ts";
-import { type CommandLine, commandLineOf } from "./command-line.ts";
+import { cli, startCommandLine } from "./command-line.ts";
+import { listen } from "./loopback.ts";
 import { numberOf, textOf } from "./json.ts";
-import { operatorEnv } from "./operator.ts";
-import { destination, server, startBeforeTests } from "./suite.ts";
+import { destination, server } from "./suite.ts";
 
-startBeforeTests({ env: operatorEnv });
-
-let cli: CommandLine;
-beforeAll(() => {
-  cli = commandLineOf(server);
-});
+startCommandLine();
 
 describe("workflow runs", () => {
   it("are started, listed, shown as a tree, restarted, resumed, notified of events and cancelled", async () => {
@@ -127,9 +120,7 @@ describe("show", () => {
         })
         .catch(() => response.destroy());
     });
-    later.listen(0, "127.0.0.1");
-    await once(later, "listening");
-    laterUrl = `http://127.0.0.1:${(later.address() as AddressInfo).port}`;
+    laterUrl = `http://127.0.0.1:${await listen(later)}`;
   });
   afterAll(() => void later.close());
 

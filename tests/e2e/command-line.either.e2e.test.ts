@@ -1,14 +1,13 @@
 /** Tests the command line against a server (docs/cli.md): settings of the account, profiles, and the text of each failure. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
-import { type CommandLine, commandLineOf } from "./command-line.ts";
+import { cli, startCommandLine } from "./command-line.ts";
 import { numberOf, textOf } from "./json.ts";
-import { operatorEnv } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
-import { destination, server, startBeforeTests } from "./suite.ts";
+import { destination, server } from "./suite.ts";
 
 const folder = temporaryFolder();
 const openList = join(folder, "list.json");
@@ -16,12 +15,7 @@ writeFileSync(openList, "[{");
 const wrongConfig = join(folder, "wrong.env");
 writeFileSync(wrongConfig, "# of the server\nPOSTHASTE_PORT 80\n");
 
-startBeforeTests({ env: operatorEnv });
-
-let cli: CommandLine;
-beforeAll(() => {
-  cli = commandLineOf(server);
-});
+startCommandLine();
 
 describe("schedules, queues, groups, flow keys, signing keys and tenants", () => {
   it("schedules are set, listed, paused, resumed and removed", async () => {

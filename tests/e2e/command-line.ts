@@ -2,14 +2,15 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Readable } from "node:stream";
+import { beforeAll } from "@jest/globals";
 import { run } from "@posthaste/cli";
 import { bareEnv } from "@posthaste/testing/bare-env";
 import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually, hasLength } from "./client.ts";
 import { type Json, textOf } from "./json.ts";
-import { operatorPassword, operatorUser } from "./operator.ts";
+import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
-import { type TestServer } from "./test-server.ts";
+import { server, startBeforeTests } from "./suite.ts";
 
 export type Said = {
   readonly code: number;
@@ -29,7 +30,7 @@ export type Around = {
 
 const main = new URL("../../apps/cli/src/main.ts", import.meta.url).pathname;
 
-export class CommandLine {
+class CommandLine {
   readonly #env: Readonly<Record<string, string>>;
   readonly #home = temporaryFolder();
 
@@ -96,12 +97,19 @@ export class CommandLine {
   }
 }
 
-/** Returns the command line of the first user, who is the operator, too. */
-export const commandLineOf = ({ port, managementPort }: TestServer): CommandLine =>
-  new CommandLine({
-    POSTHASTE_URL: `http://127.0.0.1:${port}`,
-    POSTHASTE_TOKEN: developmentToken,
-    POSTHASTE_MANAGEMENT_URL: `http://127.0.0.1:${managementPort}`,
-    POSTHASTE_MANAGEMENT_USER: operatorUser,
-    POSTHASTE_MANAGEMENT_PASSWORD: operatorPassword,
+/** The command line of the first user, who is the operator, too. */
+export let cli: CommandLine;
+
+/** Starts the server of a suite, and makes its command line. */
+export function startCommandLine(): void {
+  startBeforeTests({ env: operatorEnv });
+  beforeAll(() => {
+    cli = new CommandLine({
+      POSTHASTE_URL: `http://127.0.0.1:${server.port}`,
+      POSTHASTE_TOKEN: developmentToken,
+      POSTHASTE_MANAGEMENT_URL: `http://127.0.0.1:${server.managementPort}`,
+      POSTHASTE_MANAGEMENT_USER: operatorUser,
+      POSTHASTE_MANAGEMENT_PASSWORD: operatorPassword,
+    });
   });
+}

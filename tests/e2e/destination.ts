@@ -1,5 +1,4 @@
 /** A destination for tests: keeps what arrives, and answers as configured. */
-import { once } from "node:events";
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -7,8 +6,8 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo } from "node:net";
 import { freePort } from "@posthaste/local";
+import { close, listen, portOf } from "./loopback.ts";
 
 export type Arrival = {
   readonly at: number;
@@ -38,13 +37,12 @@ export class Destination {
 
   static async start(): Promise<Destination> {
     const destination = new Destination();
-    destination.#server.listen(0, "127.0.0.1");
-    await once(destination.#server, "listening");
+    await listen(destination.#server);
     return destination;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return portOf(this.#server);
   }
 
   get total(): number {
@@ -95,10 +93,8 @@ export class Destination {
     }
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
+  stop(): Promise<void> {
+    return close(this.#server);
   }
 
   #next(ms: number): Promise<void> {

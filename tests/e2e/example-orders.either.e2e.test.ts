@@ -1,44 +1,24 @@
-import { once } from "node:events";
-import { type Server } from "node:http";
-import { type AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { type Order, orderWorkflows, type Shop } from "@posthaste/examples";
-import { Client as Qstash } from "@upstash/qstash";
-import { Client } from "@upstash/workflow";
 import { serveMany } from "@upstash/workflow/express";
-import express from "express";
 import { eventually, isFilled, includes } from "./client.ts";
-import { Destination } from "./destination.ts";
-import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
+import {
+  client,
+  inState as ended,
+  listening,
+  qstashClient,
+  startBeforeTests,
+  third as carrier,
+} from "./workflow-clients.ts";
 
-let server: TestServer;
-let carrier: Destination;
-let app: Server;
-let client: Client;
 let orderUrl: string;
 const done: string[] = [];
 
+startBeforeTests();
 beforeAll(async () => {
-  jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer();
-  carrier = await Destination.start();
   carrier.answers("/labels", (_, response) => response.end("label-1"));
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
-  client = new Client(settings);
   const workflows = orderWorkflows(shopOf(carrier.url("")), 1);
-  app = express()
-    .use(express.json())
-    .use("/workflows", serveMany(workflows, { qstashClient: new Qstash(settings) }))
-    .listen(0, "127.0.0.1");
-  await once(app, "listening");
-  orderUrl = `http://127.0.0.1:${(app.address() as AddressInfo).port}/workflows/order`;
-});
-afterAll(async () => {
-  app.closeAllConnections();
-  app.close();
-  await carrier.stop();
-  await server.stop();
+  orderUrl = `${(await listening(serveMany(workflows, { qstashClient }))).url}/order`;
 });
 
 const shopOf = (carrierUrl: string): Shop => ({
@@ -55,12 +35,6 @@ function said(what: string): string {
 }
 
 const trigger = (order: Order) => client.trigger({ url: orderUrl, body: order });
-const runOf = async (id: string) => (await client.logs({ filter: { workflowRunId: id } })).runs[0];
-const ended = (id: string, state: string) =>
-  eventually(
-    () => runOf(id),
-    (run) => run?.workflowState === state,
-  );
 
 it("is paid, packed, delivered and reported, each step once", async () => {
   const sendFrom = Math.ceil(Date.now() / 1_000);

@@ -1,8 +1,7 @@
 /** A real OpenID provider on a port of its own. Signs each browser in at once, with the account set last. */
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo } from "node:net";
 import Provider from "oidc-provider";
+import { close, listen, portOf } from "./loopback.ts";
 
 export const clientSecret = "the-secret-of-the-client";
 
@@ -23,15 +22,14 @@ export class IdentityProvider {
   /** `redirectUris`: the allowed ways back to the client. */
   static async start(redirectUris: readonly string[]): Promise<IdentityProvider> {
     const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await listen(server);
     const started = new IdentityProvider(server);
     started.#serve(redirectUris);
     return started;
   }
 
   get issuer(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(this.#server)}`;
   }
 
   get env(): Readonly<Record<string, string>> {
@@ -48,10 +46,7 @@ export class IdentityProvider {
   }
 
   async stop(): Promise<void> {
-    if (!this.#server.listening) return;
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
+    if (this.#server.listening) await close(this.#server);
   }
 
   #serve(redirectUris: readonly string[]): void {

@@ -1,9 +1,9 @@
 /** Tests memory under large messages: waiting messages wait in the store. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import { type AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
+import { close, listen, portOf } from "./loopback.ts";
 
 const mebibyte = 1024 * 1024;
 const body = new Uint8Array(8 * mebibyte);
@@ -24,13 +24,12 @@ class Holding {
     });
   });
 
-  async start(): Promise<void> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
+  start(): Promise<number> {
+    return listen(this.#server);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    return `http://127.0.0.1:${portOf(this.#server)}/`;
   }
 
   answer(): void {
@@ -43,10 +42,8 @@ class Holding {
     while (!holds(this.ids)) await once(this.#server, "request", { signal });
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
+  stop(): Promise<void> {
+    return close(this.#server);
   }
 }
 

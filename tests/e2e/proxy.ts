@@ -1,5 +1,4 @@
 /** A proxy that serves several tools: forwards requests under its path, without the path, and counts running requests. */
-import { once } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -7,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo } from "node:net";
+import { close, listen, portOf } from "./loopback.ts";
 
 export class Proxy {
   readonly #server: Server;
@@ -24,23 +23,20 @@ export class Proxy {
   /** `port`: the server's, which may not run yet. */
   static async start(path: string, port: number | (() => number)): Promise<Proxy> {
     const proxy = new Proxy(path, port);
-    proxy.#server.listen(0, "127.0.0.1");
-    await once(proxy.#server, "listening");
+    await listen(proxy.#server);
     return proxy;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#path}`;
+    return `http://127.0.0.1:${portOf(this.#server)}${this.#path}`;
   }
 
   get waitingAtOnceMax(): number {
     return this.#atOnceMax;
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
+  stop(): Promise<void> {
+    return close(this.#server);
   }
 
   #handOn(port: number, req: IncomingMessage, res: ServerResponse): void {

@@ -1,6 +1,5 @@
 /** Tests how a destination's answer ends an attempt (docs/design/delivery#retries): delivered, retried when, or failed. */
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { eventually, isFilled } from "./client.ts";
@@ -8,6 +7,7 @@ import { expired, key, selfSigned, valid } from "../../libs/sender/src/test-cert
 import { always, type Arrival, deadUrl, failing, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, numberOf } from "./json.ts";
+import { listen } from "./loopback.ts";
 import { client, destination, startBeforeTests } from "./suite.ts";
 
 /** The time from a retry's due time to its arrival. Only a lost hint exceeds this, and rings after 30 s. */
@@ -40,10 +40,9 @@ const listeners: Server[] = [];
 afterAll(() => listeners.forEach((listener) => listener.close()));
 
 /** Listens as a server that is not a destination. Ends with the tests. */
-async function listening(listener: Server): Promise<number> {
-  listeners.push(listener.listen(0, "127.0.0.1"));
-  await once(listener, "listening");
-  return (listener.address() as AddressInfo).port;
+function listening(listener: Server): Promise<number> {
+  listeners.push(listener);
+  return listen(listener);
 }
 
 /** Checks that the failure costs the message its only retry, as any failure of a destination does. */

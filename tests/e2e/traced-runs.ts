@@ -1,7 +1,6 @@
 /** The tests of both shapes that one trace covers everything that a run does, and that every request of the gateway has a span. */
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { serve, type WorkflowContext } from "@upstash/workflow";
@@ -12,6 +11,7 @@ import { type CollectedSpan, type Collector } from "./collector.ts";
 import { type Destination } from "./destination.ts";
 import { type Incoming } from "./journey.ts";
 import { objectOf, textOf } from "./json.ts";
+import { close, listen } from "./loopback.ts";
 import { developmentToken } from "./server-process.ts";
 import { firstUser } from "./users.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
@@ -159,12 +159,9 @@ export function describeTracedRuns(traced: () => Traced): void {
         ]);
         await context.invoke("other", { workflow: child, body: undefined });
       }, options);
-      const app = express()
-        .use(express.json())
-        .use("/many", serveMany({ parent, child }, { qstashClient }))
-        .listen(0, "127.0.0.1");
-      await once(app, "listening");
-      const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/many/parent`;
+      const many = express().use("/many", serveMany({ parent, child }, { qstashClient }));
+      const app = createServer(express().use(express.json(), many));
+      const url = `http://127.0.0.1:${await listen(app)}/many/parent`;
       const headers = { traceparent: `00-${traceId}-${incoming.spanId}-01` };
 
       await server.client.call("POST", `/v2/trigger/${url}`, headers, "{}");
@@ -204,8 +201,7 @@ export function describeTracedRuns(traced: () => Traced): void {
           "s1 inner",
         ].toSorted(),
       );
-      app.closeAllConnections();
-      app.close();
+      await close(app);
     }, 120_000);
   });
 

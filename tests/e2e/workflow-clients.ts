@@ -2,15 +2,14 @@
  * A server, an endpoint of workflows and a third party for the tests of one file, with the clients of the SDK. They are there
  * once `startBeforeTests` has been called at the top of the file.
  */
-import { once } from "node:events";
-import { type Server } from "node:http";
-import { type AddressInfo } from "node:net";
+import { createServer, type Server } from "node:http";
 import { afterAll, afterEach, beforeAll, jest } from "@jest/globals";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
 import { Client, serve, type TriggerOptions, type WorkflowServeOptions } from "@upstash/workflow";
 import express, { type RequestHandler } from "express";
 import { eventually, hasStatus } from "./client.ts";
 import { Destination } from "./destination.ts";
+import { close, listen } from "./loopback.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { type Settings } from "./test-server.ts";
@@ -38,7 +37,7 @@ export function startBeforeTests(settings: Settings = {}): void {
     for (const id of started.splice(0)) await hasEnded(id);
   });
   afterAll(async () => {
-    for (const listener of listeners) listener.close().closeAllConnections();
+    await Promise.all(listeners.map(close));
     await endpoint.stop();
     await third.stop();
     await server.stop();
@@ -99,10 +98,9 @@ export async function listening(workflows: RequestHandler) {
     deliveries.push({ path, length: Array.isArray(body) ? body.length : 0 });
     next();
   });
-  const listener: Server = app.use("/many", workflows).listen(0, "127.0.0.1");
+  const listener = createServer(app.use("/many", workflows));
   listeners.push(listener);
-  await once(listener, "listening");
-  return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/many`, deliveries };
+  return { url: `http://127.0.0.1:${await listen(listener)}/many`, deliveries };
 }
 
 export const logged = async (workflowRunId: string) =>

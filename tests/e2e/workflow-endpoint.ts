@@ -1,8 +1,7 @@
 /** Workflow endpoints for tests: routes of the unmodified SDK behind plain `node:http`. Counts the deliveries. */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { close, listen, portOf } from "./loopback.ts";
 
 type Handler = (request: Request) => Promise<Response>;
 
@@ -23,24 +22,21 @@ export class WorkflowEndpoint {
 
   static async start(): Promise<WorkflowEndpoint> {
     const endpoint = new WorkflowEndpoint();
-    endpoint.#server.listen(0, "127.0.0.1");
-    await once(endpoint.#server, "listening");
+    await listen(endpoint.#server);
     return endpoint;
   }
 
   route(path: string, handler: Handler): string {
     this.#routes.set(path, handler);
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+    return `http://127.0.0.1:${portOf(this.#server)}${path}`;
   }
 
   deliveries(path: string): readonly Delivery[] {
     return this.#deliveries.get(path) ?? [];
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, "close");
+  stop(): Promise<void> {
+    return close(this.#server);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,9 +1,7 @@
 /** Tests every endpoint of the tables, from their rows, with unknown names in the query and as another tenant. */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { Client } from "./client.ts";
 import { type Estate, everythingOf, type RouteOf, routes, settle } from "./estate.ts";
-import { secondUser } from "./users.ts";
-import { destination, server, startBeforeTests } from "./suite.ts";
+import { destination, other, server, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
@@ -62,10 +60,6 @@ describe("another tenant", () => {
     "/v2/topics/{urlGroupName}/endpoints": { endpoints: [{ url: destination.url("/theirs") }] },
     "/v2/batch": [{ destination: destination.url("/theirs") }, { destination: "group" }],
     "/v2/wait/{eventId}": { url: destination.url("/run"), timeout: "1s", step: { stepId: 1 } },
-  });
-  let other: Client;
-  beforeAll(() => {
-    other = new Client(server.port, secondUser.token);
   });
 
   it("finds nothing by the ids of the first tenant, and its lists have nothing of the first tenant", async () => {

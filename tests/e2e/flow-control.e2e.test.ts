@@ -1,11 +1,9 @@
 /** Tests flow control (docs/design/lanes#slots-and-rates) as the destination sees it: never more at once, never more per period. */
 import { type ServerResponse } from "node:http";
 import { describe, expect, it } from "@jest/globals";
-import { Client } from "./client.ts";
 import { type Arrival, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
-import { secondUser } from "./users.ts";
-import { client, destination, server, startBeforeTests } from "./suite.ts";
+import { client, destination, other, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
@@ -258,7 +256,6 @@ describe("a flow key managed by hand", () => {
   });
 
   it("200 is listed by a text in its name, for its tenant alone", async () => {
-    const other = new Client(server.port, secondUser.token);
     for (const key of ["listed-b", "listed-a"]) await byHand(key, "pause");
     await other.post("/v2/flowControl/listed-c/pause");
 

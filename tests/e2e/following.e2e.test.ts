@@ -5,8 +5,8 @@ import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
 import { Operator, operatorEnv } from "./operator.ts";
-import { readOnlyToken, secondUser } from "./users.ts";
-import { client, destination, server, startBeforeTests } from "./suite.ts";
+import { readOnlyToken } from "./users.ts";
+import { client, destination, other, server, startBeforeTests } from "./suite.ts";
 
 const patienceMs = 60_000;
 
@@ -142,7 +142,7 @@ describe("GET /v2/events with wait", () => {
 
   it("is allowed to a token that may only read, and returns the events of its own tenant alone", async () => {
     const own = new Follower("label=isolated", new Client(server.port, readOnlyToken));
-    const foreign = new Follower("label=isolated", new Client(server.port, secondUser.token));
+    const foreign = new Follower("label=isolated", other);
     await own.next(60);
     await foreign.next(60);
 

@@ -4,14 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply, hasStatus, hasLength } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { always, Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
-import { firstUser, secondUser } from "./users.ts";
+import { client, other, server, startBeforeTests } from "./suite.ts";
+import { firstUser } from "./users.ts";
 
-let server: TestServer;
-let client: Client;
+startBeforeTests();
+
 const kinds: Kind[] = [];
 
 /** Two messages that differ in everything that a filter may ask for, except one label. */
@@ -34,18 +34,13 @@ let a: Failed;
 let b: Failed;
 
 beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
   const retry = { Retries: "1", "Retry-Delay": "1" };
   kinds.push(await kindOf("a", 418, "127.0.0.1", retry));
   kinds.push(await kindOf("b", 503, "127.0.0.2", { Retries: "0" }));
   a = await failed(0);
   b = await failed(1);
 });
-afterAll(async () => {
-  await Promise.all(kinds.map(({ destination }) => destination.stop()));
-  await server.stop();
-});
+afterAll(() => Promise.all(kinds.map(({ destination }) => destination.stop())));
 
 async function kindOf(
   name: Kind["name"],
@@ -254,7 +249,6 @@ describe.each(listNames)("a list at %s", (list) => {
     const cursor = textOf(reply.object()["cursor"]);
     const flipped = cursor.slice(0, 5) + (cursor[5] === "A" ? "B" : "A") + cursor.slice(6);
     const elsewhere = isOfLog ? "/v2/dlq?" : "/v2/events?";
-    const other = new Client(server.port, secondUser.token);
     const same = `label=shared&count=1&cursor=${text(cursor)}`;
 
     const refused = [

@@ -1,12 +1,11 @@
 /** Tests signatures (docs/design/delivery#signatures): a JWT for each attempt, made with the tenant's current key. */
 import { createHmac, hash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
-import { Client } from "./client.ts";
 import { always, type Arrival } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
 import { type Json, numberOf, objectOf, textOf } from "./json.ts";
 import { firstUser, secondUser } from "./users.ts";
-import { client, destination, server, startBeforeTests } from "./suite.ts";
+import { client, destination, other, startBeforeTests } from "./suite.ts";
 
 const { current: currentKey, next: nextKey } = firstUser.keys;
 
@@ -115,8 +114,6 @@ describe("GET /v2/keys", () => {
 });
 
 it("a tenant's deliveries are signed with its own key", async () => {
-  const other = new Client(server.port, secondUser.token);
-
   await other.published(destination.url("/other-tenant"));
 
   const arrival = await destination.arrival("/other-tenant");

@@ -43,6 +43,16 @@ export class Client {
     return (await this.page(path)).list(key);
   }
 
+  /** Asks for the list until `holds` does. */
+  until(
+    path: string,
+    key: string,
+    holds: (list: readonly Json[]) => boolean,
+    msMax?: number,
+  ): Promise<readonly Json[]> {
+    return eventually(() => this.listed(path, key), holds, msMax);
+  }
+
   delete(path: string, body?: string): Promise<Reply> {
     return this.call("DELETE", path, {}, body);
   }

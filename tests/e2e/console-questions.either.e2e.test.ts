@@ -41,7 +41,7 @@ async function messages(): Promise<void> {
   await client.queue({ queueName: "mails" }).upsert({ parallelism: 1, paused: true });
   await client.queue({ queueName: "mails" }).enqueueJSON({ url: ok, body: { mail: 1 } });
   await client.schedules.create({ destination: ok, cron: "0 9 * * *", scheduleId: "at-nine" });
-  await eventually(() => pages.server.client.listed("/v2/dlq", "messages"), hasLength(3));
+  await pages.server.client.until("/v2/dlq", "messages", hasLength(3));
 }
 
 async function runs(): Promise<void> {

@@ -163,7 +163,7 @@ describe("groups", () => {
     await opened.look();
     await page.getByRole("button", { name: `Remove ${other}` }).click();
     await page.getByRole("button", { name: `Yes, remove ${other}` }).click();
-    await eventually(() => client.listed("/v2/topics/audit", "endpoints"), hasLength(1));
+    await client.until("/v2/topics/audit", "endpoints", hasLength(1));
 
     allowed.push(/400/);
   });

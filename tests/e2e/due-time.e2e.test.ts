@@ -1,6 +1,6 @@
 /** Tests when messages are delivered: at once, after a delay, not before a time; never early. */
 import { describe, expect, it } from "@jest/globals";
-import { eventually, isFilled } from "./client.ts";
+import { isFilled } from "./client.ts";
 import { service } from "./dialects.ts";
 import { numberOf } from "./json.ts";
 import { client, destination, startBeforeTests } from "./suite.ts";
@@ -79,11 +79,7 @@ describe("a message", () => {
   it("is logged soon after its publish", async () => {
     const id = await client.published(destination.url("/logged"), service({ Delay: "1h" }));
 
-    const events = await eventually(
-      () => client.listed(`/v2/events?messageId=${id}`, "events"),
-      isFilled,
-      5_000,
-    );
+    const events = await client.until(`/v2/events?messageId=${id}`, "events", isFilled, 5_000);
     expect(events).toMatchObject([{ state: "CREATED", messageId: id }]);
   });
 });

@@ -58,7 +58,7 @@ export async function settle(
   const none = await ok(client.delete("/v2/messages?label=none&async=true"));
   const actionId = textOf(none.object()["actionId"]);
   const letterIn = async (path: string): Promise<string> => {
-    const [letter] = await eventually(() => client.listed(path, "messages"), hasLength(1));
+    const [letter] = await client.until(path, "messages", hasLength(1));
     return textOf(letter?.["dlqId"]);
   };
   const dlqId = await letterIn("/v2/dlq");

@@ -88,10 +88,7 @@ describe("a message to api/llm", () => {
   it("shows its key nowhere in its record, log or dead letter, and its retry goes to the provider again", async () => {
     provider.answers("/v1/chat/completions", always(500));
     const id = textOf((await asked("failing")).object()["messageId"]);
-    const [letter] = await eventually(
-      () => client.listed("/v2/dlq?label=failing", "messages"),
-      hasLength(1),
-    );
+    const [letter] = await client.until("/v2/dlq?label=failing", "messages", hasLength(1));
 
     const log = await client.get(`/v2/logs?messageId=${id}`);
     const read = await client.get(`/v2/dlq/${textOf(letter?.["dlqId"])}`);

@@ -5,7 +5,7 @@
  */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { endpoints } from "@posthaste/contract";
-import { Client, eventually, hasLength } from "./client.ts";
+import { Client, hasLength } from "./client.ts";
 import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { textOf } from "./json.ts";
@@ -65,7 +65,7 @@ async function settle(id: string): Promise<Estate> {
   await client.published(destination.url("/fails"), service({ Retries: "0" }), id);
   const endpoint = { url: destination.url(`/group/${id}`) };
   await client.postJson("/v2/topics/shared/endpoints", { endpoints: [endpoint] });
-  const letters = await eventually(() => client.listed("/v2/dlq", "messages"), hasLength(1), msMax);
+  const letters = await client.until("/v2/dlq", "messages", hasLength(1), msMax);
   const wanted = { name: id, endpoint: "a.example", type: "free", region: "eu-west-1" };
   const index = await operator.post("/v2/search", { customer_id: id, ...wanted });
   const keys = await operator.get(`/v2/tenants/${id}/keys`);

@@ -80,11 +80,7 @@ describe("a token", () => {
     destination.answers(`/${id}`, (_, response) => void response.writeHead(500).end());
     const secret = service({ Retries: "0", "Redact-Fields": "body" });
     await full.published(destination.url(`/${id}`), secret, "hidden");
-    const [letter] = await eventually(
-      () => full.listed("/v2/dlq", "messages"),
-      hasLength(1),
-      30_000,
-    );
+    const [letter] = await full.until("/v2/dlq", "messages", hasLength(1), 30_000);
     const retry = `/v2/dlq/retry/${textOf(letter?.["dlqId"])}`;
 
     const toAnother = await onCall.post(retry, service({ Callback: destination.url("/reads") }));

@@ -73,14 +73,8 @@ async function enqueued({ name, client: its, headers }: Kind, settings = {}): Pr
 async function failed(index: number): Promise<Failed> {
   const kind = kindAt(index);
   const messageId = await enqueued(kind);
-  const [letter] = await eventually(
-    () => client.listed(`/v2/dlq?messageId=${messageId}`, "messages"),
-    hasLength(1),
-  );
-  await eventually(
-    () => client.listed(`/v2/events?messageId=${messageId}&state=FAILED`, "events"),
-    hasLength(1),
-  );
+  const [letter] = await client.until(`/v2/dlq?messageId=${messageId}`, "messages", hasLength(1));
+  await client.until(`/v2/events?messageId=${messageId}&state=FAILED`, "events", hasLength(1));
   const [dlqId, createdAt] = [textOf(letter?.["dlqId"]), numberOf(letter?.["createdAt"])];
   return { ...kind, messageId, dlqId, createdAt };
 }

@@ -42,8 +42,9 @@ async function named(): Promise<Readonly<Record<string, string>>> {
   destination.answers("/broken", always(500));
   for (let n = 0; n < 2; n++)
     await client.published(destination.url("/broken"), service({ Retries: "0", Label: "import" }));
-  const letters = await eventually(
-    () => client.listed("/v2/dlq?label=import", "messages"),
+  const letters = await client.until(
+    "/v2/dlq?label=import",
+    "messages",
     (found) => found.length >= 2,
   );
   const action = await client.delete("/v2/messages?label=another&async=true");

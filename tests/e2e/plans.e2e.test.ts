@@ -128,7 +128,7 @@ it("a duplicate counts as a message of the day, and a retried dead letter does n
       service({ Retries: "0", "Deduplication-Id": "once" }),
     );
   const statuses = [await publish(), await publish(), await publish()].map(({ status }) => status);
-  await eventually(() => client.listed("/v2/dlq", "messages"), hasLength(1));
+  await client.until("/v2/dlq", "messages", hasLength(1));
 
   expect(statuses).toEqual([200, 202, 429]);
   expect((await client.post("/v2/dlq/retry")).list("responses")).toHaveLength(1);
@@ -166,7 +166,7 @@ describe("a plan with queuesMax", () => {
     destination.answers("/fails-in-queue", always(500));
     const url = destination.url("/fails-in-queue");
     await client.post(`/v2/enqueue/a/${url}`, service({ Retries: "0" }));
-    const [letter] = await eventually(() => client.listed("/v2/dlq", "messages"), hasLength(1));
+    const [letter] = await client.until("/v2/dlq", "messages", hasLength(1));
     await client.delete("/v2/queues/a");
     await client.postJson("/v2/queues", { queueName: "b" });
     const error = "quota maxQueues exceeded, current limit: 1";

@@ -1,6 +1,6 @@
 /** Tests the target of a publish (docs/design/wire#targets), and the one rule for a URL wherever it is given (ADR 130). */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually, isFilled } from "./client.ts";
+import { isFilled } from "./client.ts";
 import { type Arrival } from "./destination.ts";
 import { type Json, objectOf, textOf } from "./json.ts";
 import { answerTo, errorOf, rawRequest } from "./raw-socket.ts";
@@ -262,10 +262,7 @@ describe("a URL", () => {
     await server.client.published(destination.url("/found/%C3%BC"));
 
     const url = encodeURIComponent(destination.url("/found/ü"));
-    const found = await eventually(
-      () => server.client.listed(`/v2/events?url=${url}`, "events"),
-      isFilled,
-    );
+    const found = await server.client.until(`/v2/events?url=${url}`, "events", isFilled);
 
     expect(found[0]?.["url"]).toBe(destination.url("/found/%C3%BC"));
   });

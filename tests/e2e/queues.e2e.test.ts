@@ -226,10 +226,7 @@ describe("a queue", () => {
     await enqueue("deleting", "/after-the-deletion", "d");
     await destination.arrival("/after-the-deletion");
     for (const id of ids)
-      await eventually(
-        () => client.listed(`/v2/events?messageId=${id}&state=CANCELED`, "events"),
-        hasLength(1),
-      );
+      await client.until(`/v2/events?messageId=${id}&state=CANCELED`, "events", hasLength(1));
     expect(destination.at("/deleted")).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /** Tests redaction (docs/design/wire#redaction): deliveries get the originals, nothing else does. */
 import { hash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually, hasLength } from "./client.ts";
+import { hasLength } from "./client.ts";
 import { always, type Arrival } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, objectOf, textOf } from "./json.ts";
@@ -26,7 +26,7 @@ async function allReads(id: string): Promise<string> {
 }
 
 const failed = (id: string): Promise<unknown> =>
-  eventually(() => client.listed(`/v2/dlq?messageId=${id}`, "messages"), hasLength(1));
+  client.until(`/v2/dlq?messageId=${id}`, "messages", hasLength(1));
 
 const idOf = (arrival: Arrival, prefix: string): string =>
   textOf(arrival.headers[`${prefix}message-id`.toLowerCase()]);

@@ -345,10 +345,7 @@ describe("a last answer that breaks off, redirects or is missing", () => {
         "Service-Failure-Callback": destination.url("/heard"),
       });
     const of = async (id: string): Promise<readonly Json[]> => [
-      ...(await eventually(
-        () => client.listed(`/v2/events?messageId=${id}&state=ERROR`, "events"),
-        isFilled,
-      )),
+      ...(await client.until(`/v2/events?messageId=${id}&state=ERROR`, "events", isFilled)),
       ...(await client.listed(`/v2/dlq?messageId=${id}`, "messages")),
     ];
 

@@ -398,13 +398,15 @@ describe("a schedule for every minute", () => {
 
   it("finds its messages among dead letters, in the log and for a cancel", async () => {
     const [failing, waiting] = [idOf("failing"), idOf("waiting")];
-    const letters = await eventually(
-      () => client.listed(`/v2/dlq?scheduleId=${failing}`, "messages"),
+    const letters = await client.until(
+      `/v2/dlq?scheduleId=${failing}`,
+      "messages",
       isFilled,
       waitMsMax,
     );
-    const retries = await eventually(
-      () => client.listed(`/v2/logs?scheduleId=${waiting}&state=RETRY`, "logs"),
+    const retries = await client.until(
+      `/v2/logs?scheduleId=${waiting}&state=RETRY`,
+      "logs",
       isFilled,
     );
     await client.delete(`/v2/schedules/${waiting}`);

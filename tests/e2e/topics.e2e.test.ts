@@ -202,7 +202,7 @@ describe.each(dialects)("a publish to a group in the $prefix dialect", ({ prefix
 });
 
 const lettersOf = async (group: string): Promise<readonly Json[]> => {
-  return eventually(() => client.listed(`/v2/dlq?topicName=${group}`, "messages"), isFilled);
+  return client.until(`/v2/dlq?topicName=${group}`, "messages", isFilled);
 };
 
 describe("a publish to a group", () => {

@@ -1,6 +1,6 @@
 /** Tests that a process killed in the middle of a bulk action leaves the rest to the next one. */
-import { afterEach, expect, it } from "@jest/globals";
-import { type AloneServer, startAlone } from "./alone.ts";
+import { expect, it } from "@jest/globals";
+import { server, startBeforeEach } from "./alone-suite.ts";
 import { eventually } from "./client.ts";
 import { service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
@@ -10,11 +10,9 @@ const stepMax = 500;
 const count = 8_000;
 const rounds = 3;
 
-let server: AloneServer;
-afterEach(() => server.stop());
+startBeforeEach();
 
 it("a bulk action survives kill -9: it continues at the next start, and its count is exact to one step", async () => {
-  server = await startAlone({});
   const { client } = server;
   const item = {
     destination: "http://127.0.0.1:9/held",

@@ -1,8 +1,8 @@
 /** Tests that a process killed in the middle of retries of dead letters leaves the rest to the next calls. */
-import { afterEach, beforeEach, expect, it } from "@jest/globals";
-import { type AloneServer, startAlone } from "./alone.ts";
+import { expect, it } from "@jest/globals";
+import { destination, server, startBeforeEach } from "./alone-suite.ts";
 import { eventually, equals } from "./client.ts";
-import { always, Destination } from "./destination.ts";
+import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { textOf } from "./json.ts";
 
@@ -10,16 +10,7 @@ const count = 600;
 const rounds = 3;
 const path = "/letters";
 
-let server: AloneServer;
-let destination: Destination;
-beforeEach(async () => {
-  server = await startAlone({});
-  destination = await Destination.start();
-});
-afterEach(async () => {
-  await server.stop();
-  await destination.stop();
-});
+startBeforeEach();
 
 /** Returns the message ids by body, of arrivals after the first `before`. */
 function broughtSince(before: number): ReadonlyMap<string, ReadonlySet<string>> {

@@ -1,9 +1,8 @@
 /** Tests that a process killed in the middle of its queues' calls leaves the rest, in order, to the next one. */
-import { afterEach, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AloneServer, startAlone } from "./alone.ts";
+import { destination, server, startBeforeEach } from "./alone-suite.ts";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 
 const queues = [
@@ -19,16 +18,9 @@ const killsAt = [10, 30, 50];
 const refusedEach = 5;
 const holdMs = 10;
 
-let server: AloneServer;
-let destination: Destination;
-afterEach(async () => {
-  await server.stop();
-  await destination.stop();
-});
+startBeforeEach();
 
 it("calls of queues survive kill -9: each message arrives in the order of its queue, and no more at once than the queue's parallelism", async () => {
-  server = await startAlone({});
-  destination = await Destination.start();
   const { client, process } = server;
   for (const { name: queueName, parallelism } of queues)
     await client.postJson("/v2/queues", { queueName, parallelism });

@@ -1,8 +1,7 @@
 /** Tests that a process killed in the minute of many schedules leaves the due slots to the next one. */
-import { afterEach, expect, it } from "@jest/globals";
-import { type AloneServer, startAlone } from "./alone.ts";
+import { expect, it } from "@jest/globals";
+import { destination, server, startBeforeEach } from "./alone-suite.ts";
 import { eventually, equals } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { objectOf, textOf } from "./json.ts";
 
@@ -13,18 +12,11 @@ const minuteMs = 60_000;
 const makingMs = 15_000;
 const testMsMax = 240_000;
 
-let server: AloneServer;
-let destination: Destination;
-afterEach(async () => {
-  await server.stop();
-  await destination.stop();
-});
+startBeforeEach();
 
 it(
   "the slots of a minute survive kill -9: each has one message, and each message is delivered",
   async () => {
-    server = await startAlone({});
-    destination = await Destination.start();
     const { client, process } = server;
     const slot = new Date(Math.ceil((Date.now() + makingMs) / minuteMs) * minuteMs);
     const Cron = `${slot.getUTCMinutes()} ${slot.getUTCHours()} * * *`;

@@ -2,30 +2,36 @@
  * Tests that a process killed in the middle of two hundred runs leaves them to the next one, and that each run ends with its
  * steps' results.
  */
-import { afterEach, expect, it, jest } from "@jest/globals";
+import { afterEach, beforeEach, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve } from "@upstash/workflow";
-import { type AloneServer, startAlone } from "./alone.ts";
-import { eventually, equals } from "./client.ts";
+import { server, startBeforeEach } from "./alone-suite.ts";
+import { eventually, equals, hasStatus } from "./client.ts";
 import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 const count = 200;
 const killsAt = [100, 400, 700];
 
-let server: AloneServer;
 let endpoint: WorkflowEndpoint;
-afterEach(async () => {
-  await server.stop();
-  await endpoint.stop();
+
+startBeforeEach();
+beforeEach(async () => {
+  endpoint = await WorkflowEndpoint.start();
 });
+afterEach(() => endpoint.stop());
+
+const clientSettings = () => ({
+  baseUrl: `http://127.0.0.1:${server.port}`,
+  token: developmentToken,
+});
+const hasEnded = (id: string) =>
+  eventually(() => server.client.get(`/v2/workflows/runs/${id}`), hasStatus(404));
 
 it("runs survive kill -9: each ends, with the result of its steps", async () => {
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
-  server = await startAlone({});
-  endpoint = await WorkflowEndpoint.start();
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  const settings = clientSettings();
   const results = new Map<number, Set<number>>();
   let steps = 0;
   let kills = 0;
@@ -60,11 +66,7 @@ it("runs survive kill -9: each ends, with the result of its steps", async () => 
   const ids = await Promise.all(starts);
   await eventually(() => Promise.resolve(results.size), equals(count));
   await restarted;
-  for (const id of ids)
-    await eventually(
-      async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
-      equals(404),
-    );
+  for (const id of ids) await hasEnded(id);
 
   // A trigger that is repeated after its answer was lost, and its run ended, starts a second use of the id.
   const logged = await server.client.get(`/v2/workflows/logs?count=${2 * count}&trimBody=100`);
@@ -83,9 +85,7 @@ it("runs survive kill -9: each ends, with the result of its steps", async () => 
 });
 
 it("a clean stop loses no result of a running step, and takes no new run", async () => {
-  server = await startAlone({});
-  endpoint = await WorkflowEndpoint.start();
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+  const settings = clientSettings();
   let steps = 0;
   const { promise: isRunning, resolve: runs } = Promise.withResolvers<void>();
   const { promise: ended, resolve: end } = Promise.withResolvers<number>();
@@ -120,10 +120,7 @@ it("a clean stop loses no result of a running step, and takes no new run", async
   expect(await ended).toBe(1);
   expect(refused.status).toBe(503);
   expect(steps).toBe(1);
-  await eventually(
-    async () => (await server.client.get(`/v2/workflows/runs/${workflowRunId}`)).status,
-    equals(404),
-  );
+  await hasEnded(workflowRunId);
 });
 
 /** Starts a run, and repeats that under its name until it is known to be stored. */

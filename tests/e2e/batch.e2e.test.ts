@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "@jest/globals";
 import { type Reply } from "./client.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf, objectOf, textOf } from "./json.ts";
-import { client, destination, startBeforeTests } from "./suite.ts";
+import { client, destination, nothingElseArrives, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
@@ -23,12 +23,6 @@ function elementsOf(reply: Reply): readonly unknown[] {
 }
 const idsOf = (reply: Reply): readonly string[] =>
   listOf(reply.json()).map((element) => textOf(element["messageId"]));
-/** Waits for a later message. An earlier one that should not arrive would have arrived by then. */
-async function nothingElseArrives(): Promise<void> {
-  const path = `/after/${Math.random()}`;
-  await client.published(destination.url(path), service({ Delay: "1s" }));
-  await destination.arrival(path);
-}
 
 describe.each(dialects)("a batch with $prefix headers", ({ prefix }) => {
   const path = (name: string): string => `/${prefix}${name}`;

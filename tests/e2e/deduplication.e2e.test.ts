@@ -4,17 +4,11 @@ import { type Reply } from "./client.ts";
 import { always } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf } from "./json.ts";
-import { client, destination, startBeforeTests } from "./suite.ts";
+import { client, destination, nothingElseArrives, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
 const idOf = (reply: Reply): unknown => reply.object()["messageId"];
-/** Waits for a later message. A second delivery of an earlier one would have arrived by then. */
-async function nothingElseArrives(): Promise<void> {
-  const path = `/after/${Math.random()}`;
-  await client.published(destination.url(path), service({ Delay: "1s" }));
-  await destination.arrival(path);
-}
 
 describe.each(dialects)("an explicit id in the $prefix dialect", ({ prefix }) => {
   const once = (id: string) => inDialect(prefix, { "Deduplication-Id": prefix + id });

@@ -179,19 +179,6 @@ describe("flow control", () => {
     expect(gauge.most).toBe(1);
   });
 
-  it("gives the slot of a cancelled message to the next", async () => {
-    destination.answers("/stuck", () => undefined);
-    const key = flow("stuck", "parallelism=1");
-    const stuck = await client.published(destination.url("/stuck"), key);
-    await destination.arrival("/stuck");
-    await client.published(destination.url("/unstuck"), key);
-
-    const canceled = await client.delete(`/v2/messages/${stuck}`);
-
-    expect(canceled.status).toBe(202);
-    await destination.arrival("/unstuck", 15_000);
-  });
-
   it("counts a callback with a key of its own as it counts any message", async () => {
     const gauge = new Gauge();
     destination.answers("/limited-callback", gauge.answers(20));

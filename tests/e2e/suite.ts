@@ -30,3 +30,10 @@ export function startBeforeTests(settings: Settings = {}): void {
     await server.stop();
   });
 }
+
+/** Waits for a later message. An earlier one that should not arrive would have arrived by then. */
+export async function nothingElseArrives(): Promise<void> {
+  const path = `/after/${Math.random()}`;
+  await client.published(destination.url(path), { "Service-Delay": "1s" });
+  await destination.arrival(path);
+}

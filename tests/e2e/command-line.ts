@@ -12,14 +12,14 @@ import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { server, startBeforeTests } from "./suite.ts";
 
-export type Said = {
+type Said = {
   readonly code: number;
   readonly out: string;
   readonly err: string;
   readonly json: readonly Json[];
 };
 
-export type Around = {
+type Around = {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
   readonly isTerminal?: boolean;

@@ -27,7 +27,7 @@ export type Mutation = {
     | "deadLetters"
     | "runs"
     | "clocks";
-  /** The bug shows only if an answer is lost in one of few moments, so more histories are tried. */
+  /** The bug shows only if something happens in one of few moments, so more histories are tried. */
   readonly isRare?: true;
   readonly change?: (ports: NodePorts, model: Model, life: Life) => NodePorts;
   /** Changes a write of the adapter of MongoDB, in histories over documents. */

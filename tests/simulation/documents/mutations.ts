@@ -106,6 +106,7 @@ export const documentMutations: readonly Mutation[] = [
   },
   {
     name: "a queue laid to rest whatever has come to it",
+    isRare: true,
     shownBy: "queues",
     instead: unconditional("queues", always, "entries"),
   },

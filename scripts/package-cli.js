@@ -57,15 +57,21 @@ writePublished({
 writeFileSync(join(target, "THIRD-PARTY-LICENSES"), licences());
 
 /** Rewrites names resolved at run time, so that the bundler sees them or they match the package. */
-function asPackaged({ onLoad }) {
-  const replace = (filter, text, by) =>
+function asPackaged({ onEnd, onLoad }) {
+  const replace = (filter, text, by) => {
+    let isReplaced = false;
     onLoad({ filter }, ({ path }) => {
       const contents = readFileSync(path, "utf8");
       if (!contents.includes(text)) throw new Error(`${path}: has no ${text}`);
+      isReplaced = true;
       return { contents: contents.replace(text, by), loader: "ts" };
     });
+    onEnd(() => {
+      if (!isReplaced) throw new Error(`no file ${filter} was packed`);
+    });
+  };
   replace(
-    /embedded\/src\/database\/checkpoints\.ts$/,
+    /embedded\/src\/database\/write-ahead-log\.ts$/,
     "checkpoint-worker.ts",
     "checkpoint-worker.js",
   );

@@ -22,6 +22,10 @@ const later = (ms: number, task: () => void): (() => void) => {
   const timer = setTimeout(task, ms);
   return () => clearTimeout(timer);
 };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await turn();
+};
 const put = (db: DatabaseSync, id: number) => (): number => {
   db.prepare("INSERT INTO notes (id, text) VALUES (?, 'a note')").run(id);
   return id;
@@ -101,8 +105,6 @@ describe("group commit", () => {
 });
 
 describe("work for which nothing waits", () => {
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-
   /** `pass` lets the time pass that such work waits at most. */
   const openTimed = () => {
     const timers: (() => void)[] = [];
@@ -407,9 +409,6 @@ describe("the sync of a commit", () => {
     };
     return { held, sync };
   };
-  const turns = async (count: number): Promise<void> => {
-    for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
-  };
 
   it("is complete before any caller is answered, and before another transaction begins", async () => {
     const { held, sync } = heldSync();
@@ -482,6 +481,20 @@ describe("the sync of a commit", () => {
     held.shift()?.(null);
     await turns(3);
     expect(told).toEqual(["alone", "redoable", "accepted"]);
+  });
+
+  it("is followed by one commit for the writes that waited and those of the callers that it answers", async () => {
+    const { held, sync } = heldSync();
+    const { db, writer, put } = open({ sync });
+    const first = writer.write(put(1), "accepted");
+    void first.then(turn).then(() => writer.write(put(2), "accepted"));
+    await turns(2);
+    void writer.write(put(3), "accepted");
+
+    held.shift()?.(null);
+    await turns(3);
+
+    expect([writer.commits, ids(db)]).toEqual([2, [1, 2, 3]]);
   });
 
   it("is waited for by close, which then carries out the queued writes", async () => {

@@ -203,10 +203,9 @@ export class Writer {
       this.#unsynced = undefined;
       tell(batch);
       const more = afterCommit();
-      if (more) {
-        this.#isHeld = true;
-        await more;
-      }
+      this.#isHeld = more !== undefined;
+      // Also without more work: the turns of the callers that were told come before the next, and add to its batch.
+      await more;
     } catch (error) {
       this.#breakDown(error, batch);
     }

@@ -1,5 +1,5 @@
 /**
- * A gateway as its clients reach it: the works of the real one over the ports of a simulated process, called with
+ * A gateway as its clients reach it: the handlers of the real one over the ports of a simulated process, called with
  * parsed requests. An answer may never come.
  */
 import { type ReadPermit } from "@posthaste/contract";

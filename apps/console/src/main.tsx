@@ -18,13 +18,13 @@ import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";
 import { useLive } from "./api/live.ts";
 import { useSession } from "./api/session.ts";
-import { type Door, Gate } from "./parts/gate.tsx";
+import { type Admission, Gate } from "./parts/gate.tsx";
 import { Frame, type MenuGroup } from "./parts/frame.tsx";
 import { Palette } from "./parts/palette.tsx";
 import { NoSuchPage } from "./pages/no-such-page.tsx";
 import { show } from "./show.tsx";
 
-const door: Door = {
+const admission: Admission = {
   fields: [{ label: "Token", isSecret: true, autoComplete: "off" }],
   authorizationOf: ([token = ""]) => `Bearer ${token}`,
   admit: async (session) => {
@@ -131,7 +131,7 @@ function Top() {
 }
 
 show(
-  <Gate door={door}>
+  <Gate admission={admission}>
     <Router hook={usePath}>
       <Frame groups={menu} top={<Top />}>
         <Pages />

@@ -4,14 +4,14 @@ import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";
 import { Building2, ScrollText } from "lucide-react";
 import { Frame, type MenuGroup } from "./parts/frame.tsx";
-import { type Door, Gate } from "./parts/gate.tsx";
+import { type Admission, Gate } from "./parts/gate.tsx";
 import { WholeAudit } from "./pages/audit.tsx";
 import { NoSuchPage } from "./pages/no-such-page.tsx";
 import { TenantPage } from "./pages/operator/tenant.tsx";
 import { Tenants } from "./pages/operator/tenants.tsx";
 import { show } from "./show.tsx";
 
-const door: Door = {
+const admission: Admission = {
   fields: [
     { label: "User", isSecret: false, autoComplete: "username" },
     { label: "Password", isSecret: true, autoComplete: "current-password" },
@@ -51,7 +51,7 @@ function Pages() {
 }
 
 show(
-  <Gate door={door}>
+  <Gate admission={admission}>
     <Router hook={usePath}>
       <Frame groups={menu}>
         <Pages />

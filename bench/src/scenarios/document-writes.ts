@@ -130,9 +130,9 @@ async function swept(client: MongoClient): Promise<void> {
   const until = performance.now() + sweptMsMax;
   while (performance.now() < until) {
     const { databases } = await client.db("admin").admin().listDatabases({ nameOnly: true });
-    const rooms = databases.filter(({ name }) => name.startsWith("bench-"));
+    const made = databases.filter(({ name }) => name.startsWith("bench-"));
     const left = await Promise.all(
-      rooms.flatMap(({ name }) =>
+      made.flatMap(({ name }) =>
         timesOfRecords.map((field) =>
           client
             .db(name)

@@ -4,7 +4,7 @@ import { type Clock, pause } from "@posthaste/ports";
 import { type Dice, recordingLog, seededRandom } from "@posthaste/testing";
 import { type Stores } from "../stores.ts";
 import { connectionOf } from "../mongodb/connection.ts";
-import { judge } from "./seen.ts";
+import { checksClient } from "./seen.ts";
 import { Server, type ServerOptions } from "../mongodb/server.ts";
 import { Stalls } from "./stalls.ts";
 import { type Environment, type Life, type Wire } from "../world/node.ts";
@@ -33,7 +33,7 @@ export function serverIn(
       stalls.changed(change);
     },
     between: async (by, next) => {
-      if (by === judge) return;
+      if (by === checksClient) return;
       if (chance.chance(waitPerDocument)) await world.wait(chance.integer(0, waitMsMax));
       await stalls.passed(by, next);
       if (!chance.chance(troubles().failPerCall * halfDone)) return;
@@ -81,7 +81,7 @@ export function calmPorts(server: Server, world: World): Stores {
   const call = <T>(_: string, effect: () => Promise<T>): Promise<T> => effect();
   return openPorts(
     connectionOf(
-      { server, by: judge, call },
+      { server, by: checksClient, call },
       {
         clock: world.storeClock(),
         random: seededRandom(1),

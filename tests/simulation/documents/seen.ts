@@ -175,7 +175,7 @@ export function documentsSeen(history: History, world: World): DocumentsSeen {
 
   return {
     changed: (change) => {
-      if (change.by !== judge) byCollection[change.collection]?.(change);
+      if (change.by !== checksClient) byCollection[change.collection]?.(change);
     },
     asked: (stores, { name: by, node }) => ({
       ...stores,
@@ -234,7 +234,7 @@ export function documentsSeen(history: History, world: World): DocumentsSeen {
 }
 
 /** The client by which the checks read: it makes no history. */
-export const judge = "the checks";
+export const checksClient = "the checks";
 
 export const isOver = ({ state }: Pick<Standing, "state">): boolean =>
   finishedKinds.some((kind) => kind === state);

@@ -10,7 +10,7 @@ import { type Admitted, SessionContext } from "../api/session.ts";
 import { wordsOf } from "../api/text.ts";
 import { SignIn, SignInAgain, type SignInField } from "./sign-in.tsx";
 
-export type Door = {
+export type Admission = {
   readonly fields: readonly SignInField[];
   readonly authorizationOf: (values: readonly string[]) => string;
   readonly admit: (session: string, role: Role) => Promise<Admitted>;
@@ -31,7 +31,13 @@ type Entered = { readonly session: string; readonly admitted: Admitted };
 
 const againMs = 2_000;
 
-export function Gate({ door, children }: { readonly door: Door; readonly children: ReactNode }) {
+export function Gate({
+  admission,
+  children,
+}: {
+  readonly admission: Admission;
+  readonly children: ReactNode;
+}) {
   const [state, setState] = useState<State>({
     ...{ kind: "checking", authorization: undefined, trouble: "" },
   });
@@ -42,17 +48,21 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
       setState((last) => (last.kind === "in" ? { ...last, isExpired: true } : last));
     return queriesOf(expire);
   }, []);
-  useEffect(() => moving(state, door, setState, setProvider), [state, door]);
+  useEffect(() => moving(state, admission, setState, setProvider), [state, admission]);
 
   switch (state.kind) {
     case "out":
       return (
         <SignIn
-          fields={door.fields}
+          fields={admission.fields}
           provider={provider}
           trouble={state.trouble || refusalIn(location.search)}
           onGiven={(values) =>
-            setState({ kind: "checking", authorization: door.authorizationOf(values), trouble: "" })
+            setState({
+              kind: "checking",
+              authorization: admission.authorizationOf(values),
+              trouble: "",
+            })
           }
         />
       );
@@ -68,7 +78,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
         setState({ kind: "leaving", session, trouble: "" });
       };
       const enterAgain = async (authorization?: string): Promise<boolean> => {
-        const entered = await entering(door, authorization, setProvider);
+        const entered = await entering(admission, authorization, setProvider);
         if (!entered) return false;
         setState({ kind: "in", isExpired: false, ...entered });
         // The new session may be another tenant's, so no earlier answer is shown again.
@@ -81,9 +91,9 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
             {children}
             {isExpired && (
               <SignInAgain
-                fields={door.fields}
+                fields={admission.fields}
                 provider={provider}
-                check={(values) => enterAgain(door.authorizationOf(values))}
+                check={(values) => enterAgain(admission.authorizationOf(values))}
                 look={() => enterAgain()}
                 leave={signOut}
               />
@@ -96,20 +106,22 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
 }
 
 async function entering(
-  door: Door,
+  admission: Admission,
   authorization: string | undefined,
   tell: (provider: string | undefined) => void,
 ): Promise<Entered | undefined> {
   // A server of an older build reports no role: its operators are all admins.
   const { provider, role = "admin", session } = await enter(authorization);
   if (authorization === undefined) tell(provider);
-  return session === undefined ? undefined : { session, admitted: await door.admit(session, role) };
+  return session === undefined
+    ? undefined
+    : { session, admitted: await admission.admit(session, role) };
 }
 
 /** Continues from a state that is under way. Returns a function that cancels this. */
 function moving(
   state: State,
-  door: Door,
+  admission: Admission,
   set: (next: State) => void,
   tell: (provider: string | undefined) => void,
 ): () => void {
@@ -123,7 +135,7 @@ function moving(
     }
     case "checking":
       return settling(
-        entering(door, state.authorization, tell),
+        entering(admission, state.authorization, tell),
         (entered) =>
           set(
             entered ? { kind: "in", isExpired: false, ...entered } : { kind: "out", trouble: "" },

@@ -166,7 +166,7 @@ async function settleEach(
     if (round === roundsMax)
       throw new StoreError("unavailable", `${left.length} settlements were not written`);
     const met = round === 0 ? await writeTogether(store, left) : await writeAlone(store, left);
-    const verdicts = met ? left.map(allLeft) : await judge(store, left);
+    const verdicts = met ? left.map(allLeft) : await verdictsOf(store, left);
     for (const [n, each] of left.entries()) {
       const verdict = verdicts[n];
       if (verdict && verdict !== "unwritten") settled.set(each, verdict);
@@ -241,7 +241,7 @@ const withoutBody = (answer: Answer): Answer => ({
 });
 
 /** Tells apart settlements that are fenced, that an earlier try wrote whose reply was lost, and that are not written. */
-async function judge(
+async function verdictsOf(
   { again, messages }: Store,
   settlements: readonly Settlement[],
 ): Promise<readonly (Verdict | "unwritten")[]> {

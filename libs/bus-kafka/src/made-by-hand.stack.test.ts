@@ -72,7 +72,7 @@ describe("without provisioning", () => {
     await set(name, { "cleanup.policy": "delete" });
     await eventually(() => bus.isUp());
 
-    // One line for each change of the problem, however often the topic was checked.
+    // Each change of the problem has one line, however often the topic was checked.
     expect(downs()).toEqual([
       expect.stringContaining("has 2 partitions"),
       expect.stringMatching(/^(?!.*partitions).*cleanup\.policy/),

@@ -179,7 +179,7 @@ export class OriginPool {
   readonly #disconnected = (connection: Connection): void => this.dropIdle(connection);
 }
 
-/** One keep-alive connection to an origin: an undici client, which dials when it gets a call and is not connected. */
+/** A keep-alive connection to an origin: an undici client, which dials when it gets a call and is not connected. */
 export class Connection {
   /** The connection has carried a call before: the other end may have closed it since, unnoticed. */
   isReused = false;

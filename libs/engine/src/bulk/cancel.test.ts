@@ -10,10 +10,11 @@ import {
   owedCancellation,
   owner,
   parentOf,
+  queueId,
 } from "@posthaste/domain";
 import { type Records, type FanOuts } from "@posthaste/ports";
 import { aCommand, anEndpoint, anotherTenant, aPolicy, aTenant, byKind } from "@posthaste/testing";
-import { cancelMessages } from "./cancel.ts";
+import { cancelMessages, cancelPortion } from "./cancel.ts";
 import { grant } from "../lanes/grant.ts";
 import {
   aLocalDelivery,
@@ -161,6 +162,20 @@ describe("cancelling", () => {
 
     expect(await cancelMessages(ports, aTenant, ids)).toEqual([]);
     await readIn(ports, other, "due");
+  });
+
+  it.each([
+    ["a flow key", { flow }],
+    ["a queue", { queue: queueId(aTenant, "orders") }],
+  ])("logs that a wake of the lane of %s was refused", async (_, lane) => {
+    const ports = open();
+    const { id } = await insert(ports, lane);
+    const bus = { ...ports.bus, publish: () => Promise.reject(new Error("away")) };
+
+    const { carriedOut } = await cancelPortion({ ...ports, bus }, aTenant, [id]);
+    await carriedOut;
+
+    expect(ports.log.events()).toContain("follow-up.postponed");
   });
 
   it("answers at once while the bus and the token store do not answer", async () => {

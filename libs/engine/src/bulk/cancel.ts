@@ -14,7 +14,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { releaseSlots } from "../lanes/slots.ts";
-import { insertAccepted, wakeLane, wakeSchedulers } from "../publish/announce.ts";
+import { insertAccepted, wakeLane } from "../publish/announce.ts";
 import { unexpandedChildren } from "../publish/fan-out.ts";
 import { followUp, type FollowUpPorts } from "../follow-up/follow-up.ts";
 
@@ -152,9 +152,10 @@ const leaveFlowLanes: Leave = async ({ bus, clock, tokens }, canceled, aborted) 
     tokens,
     ended.map(({ message }) => message),
   );
+  if (lanes.length === 0) return;
   const now = clock.now();
-  wakeSchedulers(
-    bus,
+  await bus.publish(
+    "scheduler.wake",
     lanes.map((lane) => wakeLane(lane, now)),
   );
 };
@@ -172,8 +173,8 @@ const leaveQueues: Leave = async ({ bus, clock, queues }, canceled, aborted) => 
       ended.map(({ id }) => id),
     );
   const now = clock.now();
-  wakeSchedulers(
-    bus,
+  await bus.publish(
+    "scheduler.wake",
     [...concerned].map((queue) => wakeLane(queue, now)),
   );
 };

@@ -50,7 +50,8 @@ export async function retryLetters(
   const wanted = [...new Set([...named, ...needed])];
   if (wanted.length === 0) return [];
   const found = await find(ports, tenant, wanted);
-  const missing = needed.find((id) => !found.some((letter) => letter.id === id));
+  const there = new Set(found.map(({ id }) => id));
+  const missing = needed.find((id) => !there.has(id));
   if (missing !== undefined) return unknownLetter(missing);
   const refused = found.map(({ message }) => refuse(message)).find(isFault);
   if (refused) return refused;
